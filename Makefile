@@ -1,0 +1,43 @@
+# Every target sets up its own environment in .venv; a fresh machine needs Python 3.11 and make only.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+WORKERS ?= 2
+# Folder that `make demo` audits.
+FOLDER ?= .
+
+.PHONY: demo test check format bench snapshots soak clean
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $(STAMP)
+
+demo: $(STAMP)
+	@$(BIN)/opsroom demo $(FOLDER)
+
+test: $(STAMP)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'not soak'
+
+check: $(STAMP)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(STAMP)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(STAMP)
+	$(BIN)/python -m tests.benchmarks
+
+snapshots: $(STAMP)
+	$(BIN)/python -m pytest tests/flows -n $(WORKERS) --snapshot-update
+
+soak: $(STAMP)
+	$(BIN)/python -m pytest -n $(WORKERS) -m soak
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

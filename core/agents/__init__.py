@@ -1,0 +1,1 @@
+"""Runners: what turns an assignment into calls on the blackboard."""

@@ -1,0 +1,1 @@
+"""Agents that audit a real folder without a model."""

@@ -1,0 +1,1 @@
+"""The one door: every change of the blackboard is a command."""

@@ -1,0 +1,1 @@
+"""Pure rules: no clock, no randomness, no input or output."""

@@ -1,0 +1,1 @@
+"""Prompt templates: data files, found through importlib.resources."""

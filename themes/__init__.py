@@ -1,0 +1,1 @@
+"""Theme files: data files, found through importlib.resources."""
