@@ -1,0 +1,35 @@
+"""Full-text search that finds one- and two-character Chinese words: bigrams are made here, not by SQLite."""
+
+import re
+
+_CJK = "぀-ヿ㐀-䶿一-鿿豈-﫿가-힯"
+_RUN = re.compile(f"[{_CJK}]+|[^\\W{_CJK}]+", re.UNICODE)
+
+
+def _is_cjk(run: str) -> bool:
+    return re.match(f"[{_CJK}]", run) is not None
+
+
+def words_of(text: str) -> str:
+    """The words to index: other scripts as they are, CJK runs as single characters and overlapping pairs."""
+    words: list[str] = []
+    for run in _RUN.findall(text):
+        if _is_cjk(run):
+            words.extend(run)
+            words.extend(run[i : i + 2] for i in range(len(run) - 1))
+        else:
+            words.append(run)
+    return " ".join(words)
+
+
+def query_of(text: str) -> str:
+    """An FTS5 query in which every word must occur; nothing of the text acts as query syntax. Empty if no word."""
+    terms: list[str] = []
+    for run in _RUN.findall(text):
+        if not _is_cjk(run):
+            terms.append(f'"{run}"*')
+        elif len(run) == 1:
+            terms.append(f'"{run}"')
+        else:
+            terms.extend(f'"{run[i : i + 2]}"' for i in range(len(run) - 1))
+    return " AND ".join(terms)

@@ -1,0 +1,182 @@
+"""What a command sees of the database: reads, and writes that record their event in the same transaction.
+
+Every insert and update of an entity goes through `insert` or `update`, so the tables are a fold of the events.
+"""
+
+import dataclasses
+import json
+import sqlite3
+from typing import Any, TypeVar
+
+from core.blackboard.search import words_of
+from core.domain.entities import Entity, Event, decode, encode, fields_of
+from core.domain.errors import Conflict, NotFound
+
+E = TypeVar("E", bound=Entity)
+
+COUNTED = frozenset({"goals", "tasks", "runs", "approvals", "rounds", "agents"})
+SEARCHED: dict[str, tuple[str, ...]] = {
+    "goals": ("title", "description"),
+    "tasks": ("title", "intent", "end_state"),
+    "comments": ("body",),
+    "outputs": ("title", "summary", "content"),
+    "experiences": ("body",),
+    "knowledge": ("heading", "body"),
+}
+
+
+class Transaction:
+    """One command inside the writer's transaction. `now` is the board's time in ms and never runs backwards."""
+
+    def __init__(self, connection: sqlite3.Connection, now: int) -> None:
+        self.connection = connection
+        self.now = now
+        self.actor = "system"
+        self.run_id: int | None = None
+        self.cause: int | None = None
+        self.events: list[Event] = []
+
+    # Reads -------------------------------------------------------------------------------------------------
+
+    def one(self, sql: str, **parameters: Any) -> dict[str, Any] | None:
+        """The first row of a query as a dict, or None."""
+        cursor = self.connection.execute(sql, parameters)
+        row = cursor.fetchone()
+        return None if row is None else dict(zip((c[0] for c in cursor.description), row, strict=True))
+
+    def all(self, sql: str, **parameters: Any) -> list[dict[str, Any]]:
+        """All rows of a query as dicts."""
+        cursor = self.connection.execute(sql, parameters)
+        names = [c[0] for c in cursor.description]
+        return [dict(zip(names, row, strict=True)) for row in cursor]
+
+    def value(self, sql: str, **parameters: Any) -> Any:
+        """The first column of the first row, or None."""
+        row = self.connection.execute(sql, parameters).fetchone()
+        return None if row is None else row[0]
+
+    def find(self, cls: type[E], entity_id: int | None) -> E | None:
+        """The entity with this id, or None."""
+        row = self.one(f"SELECT * FROM {cls.table} WHERE id = :id", id=entity_id)
+        return None if row is None else decode(cls, row)
+
+    def get(self, cls: type[E], entity_id: int) -> E:
+        """The entity with this id. Raises NotFound."""
+        found = self.find(cls, entity_id)
+        if found is None:
+            raise NotFound(
+                f"There is no {cls.letter or cls.table + ' '}{entity_id} on this board.",
+                "List what there is and use an id from it.",
+            )
+        return found
+
+    def select(self, cls: type[E], where: str, **parameters: Any) -> list[E]:
+        """Entities for a condition written by us (it may end with ORDER BY or LIMIT); values only as parameters."""
+        return [decode(cls, row) for row in self.all(f"SELECT * FROM {cls.table} WHERE {where}", **parameters)]
+
+    # Writes ------------------------------------------------------------------------------------------------
+
+    def insert(self, cls: type[E], event: str, **values: Any) -> E:
+        """A new row and its event. `id`, `version` and the usual times are filled in."""
+        names = fields_of(cls)
+        for name in ("created_at", "updated_at", "queued_at", "verified_at", "progress_at"):
+            if name in names:
+                values.setdefault(name, self.now)
+        if "version" in names:
+            values.setdefault("version", 1)
+        stored = {name: encode(value) for name, value in values.items()}
+        columns = ", ".join(stored)
+        slots = ", ".join(f":{name}" for name in stored)
+        row = self.connection.execute(
+            f"INSERT INTO {cls.table} ({columns}) VALUES ({slots}) RETURNING id", stored
+        ).fetchone()
+        entity = decode(cls, {"id": row[0], **values})
+        self._count(cls, None, entity)
+        self._index(cls, entity)
+        self.record(event, cls.table, entity.id, {"id": entity.id, **values})
+        return entity
+
+    def update(self, entity: E, event: str, *, touch: bool = True, **changes: Any) -> E:
+        """Changed fields of a row and their event; compare-and-swap on `version`.
+
+        `touch=False` keeps `updated_at` (bookkeeping that is no edit, S1-16).
+        Raises Conflict when somebody else changed the row after `entity` was read.
+        """
+        cls = type(entity)
+        names = fields_of(cls)
+        expected: int = getattr(entity, "version")  # noqa: B009 - not every Entity is mutable
+        changes["version"] = expected + 1
+        if touch and "updated_at" in names:
+            changes["updated_at"] = self.now
+        stored = {name: encode(value) for name, value in changes.items()}
+        assignments = ", ".join(f"{name} = :{name}" for name in stored)
+        cursor = self.connection.execute(
+            f"UPDATE {cls.table} SET {assignments} WHERE id = :_id AND version = :_expected",
+            {**stored, "_id": entity.id, "_expected": expected},
+        )
+        if cursor.rowcount != 1:
+            raise Conflict(f"{entity.name_tag} changed meanwhile; nothing was written.", "Read it again.")
+        changed = dataclasses.replace(entity, **changes)
+        self._count(cls, entity, changed)
+        if any(name in SEARCHED.get(cls.table, ()) for name in changes):
+            self._index(cls, changed)
+        self.record(event, cls.table, entity.id, changes)
+        return changed
+
+    def record(self, kind: str, entity: str, entity_id: int, changed: dict[str, Any]) -> Event:
+        """Append an event. Used directly only for happenings that change no row (e.g. a heartbeat)."""
+        body = json.dumps(changed, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        row = self.connection.execute(
+            "INSERT INTO events(at, actor, run_id, entity, entity_id, kind, changed, cause)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+            (self.now, self.actor, self.run_id, entity, entity_id, kind, body, self.cause),
+        ).fetchone()
+        event = Event(
+            id=row[0],
+            at=self.now,
+            actor=self.actor,
+            run_id=self.run_id,
+            entity=entity,
+            entity_id=entity_id,
+            kind=kind,
+            changed=changed,
+            cause=self.cause,
+        )
+        self.events.append(event)
+        return event
+
+    # Kept beside the tables ----------------------------------------------------------------------------------
+
+    def count(self, entity: str, *statuses: str) -> int:
+        """How many rows of a table are in any of these statuses, from the kept counts."""
+        marks = ", ".join("?" for _ in statuses)
+        row = self.connection.execute(
+            f"SELECT coalesce(sum(n), 0) FROM counts WHERE entity = ? AND status IN ({marks})",
+            (entity, *statuses),
+        ).fetchone()
+        return int(row[0])
+
+    def _count(self, cls: type[Entity], before: Entity | None, after: Entity) -> None:
+        if cls.table not in COUNTED:
+            return
+        old = None if before is None else getattr(before, "status")  # noqa: B009
+        new = getattr(after, "status")  # noqa: B009
+        if old == new:
+            return
+        for status, step in ((old, -1), (new, 1)):
+            if status is not None:
+                self.connection.execute(
+                    "INSERT INTO counts(entity, status, n) VALUES (?, ?, ?)"
+                    " ON CONFLICT(entity, status) DO UPDATE SET n = n + excluded.n",
+                    (cls.table, str(status), step),
+                )
+
+    def _index(self, cls: type[Entity], entity: Entity) -> None:
+        names = SEARCHED.get(cls.table)
+        if names is None:
+            return
+        text = "\n".join(value for name in names if (value := getattr(entity, name)))
+        key = (cls.table, entity.id)
+        if getattr(entity, "version", 1) > 1:
+            self.connection.execute("DELETE FROM search WHERE entity = ? AND entity_id = ?", key)
+        self.connection.execute("INSERT INTO search(words, entity, entity_id) VALUES (?, ?, ?)", (words_of(text), *key))
