@@ -1,0 +1,41 @@
+"""Rules of goals: what identifies their content, when they may be dispatched, what covers their must-haves."""
+
+import hashlib
+import json
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from core.domain.actors import HUMAN
+from core.domain.entities import Goal, MustHave, Task
+from core.domain.limits import MISSION_SENTINELS
+from core.domain.states import Origin, TaskStatus
+
+
+def canonical_hash(value: Any) -> str:
+    """sha256 (hex) of a JSON value in one canonical spelling."""
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def content_hash(title: str, description: str, must_haves: Sequence[MustHave], constraints: Sequence[str]) -> str:
+    """The hash of exactly what a person reviews (D-02). Waivers are the person's own and do not count."""
+    return canonical_hash([title, description, [[must["id"], must["text"]] for must in must_haves], list(constraints)])
+
+
+def is_reviewed(goal: Goal) -> bool:
+    """A human reviewed exactly this content, or the goal is the operator's own (C-10, D-02)."""
+    if goal.origin == Origin.OPERATOR and goal.created_by == HUMAN:
+        return True
+    return goal.reviewed_by == HUMAN and goal.reviewed_hash == goal.content_hash
+
+
+def mission_is_defined(mission: str) -> bool:
+    """The mission gate of S1-06, normalised as C-15 says (NFKC, strip, casefold)."""
+    return unicodedata.normalize("NFKC", mission).strip().casefold() not in MISSION_SENTINELS
+
+
+def uncovered(goal: Goal, tasks: Iterable[Task]) -> list[MustHave]:
+    """Must-haves that no done task covers and no person waived (F10)."""
+    covered = {must_id for task in tasks if task.status == TaskStatus.DONE for must_id in task.must_haves}
+    return [must for must in goal.must_haves if must["id"] not in covered and not must["waived_by"]]

@@ -1,0 +1,31 @@
+"""The numbers that users asked for, in one place. Times in milliseconds unless the name says otherwise."""
+
+TICK_MS = 30_000  # S2-04
+HEARTBEAT_MS = 900_000  # S1-05
+OBJECTION_WINDOW_MS = 300_000  # S3-13
+STALL_MS = 600_000  # C-05
+LEASE_MS = 60_000  # a run that its owner did not renew for this long may be recovered
+APPROVAL_MS = None  # silence never approves, and by default never expires either
+
+OBSERVATION_MAX = 200  # code points, S3-03, C-20
+HANDOFF_MIN = 50  # code points after strip, C-01
+HANDOFF_MAX = 500
+COMMENT_MAX = 20_000
+TITLE_MAX = 200
+TEXT_MAX = 20_000
+INLINE_OUTPUT_MAX = 65_536  # bytes; larger outputs are files in the company's folder
+
+DISCUSSION_TURNS = 5  # C-16
+REVIEW_ATTEMPTS = 3
+ROUND_CAP = 8
+CEO_DRAFTS_IN_A_ROW = 3
+BROADCASTS_BEFORE_ROUTER = 3  # C-09
+RUN_ATTEMPTS = 3
+
+RUNS_AT_ONCE = 4
+STARTS_PER_MINUTE = 30
+OFFERS_PER_BROADCAST = 20
+ACTIONS_PER_STEP = 200  # a tick is bounded
+
+EXPERIENCE_PREFIX = "💡 经验: "  # S3-09
+MISSION_SENTINELS = frozenset({"", "待定义", "tbd", "to be defined"})  # S1-06, C-15
