@@ -9,10 +9,10 @@ from typing import ClassVar
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
-from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from tui.widgets import row_messages
 from tui.widgets.look import Look, look_of
 from tui.widgets.row import TONES, Cell, Column, Row, Tone
 from tui.widgets.row_painter import RowPainter
@@ -42,7 +42,7 @@ class Rows(ScrollView, can_focus=True):
         height: 1fr; min-width: 1; min-height: 1; overflow-x: hidden; scrollbar-size-vertical: 1;
         background: $surface; color: $foreground;
         & > .rows--cursor { background: $panel; }
-        &:focus > .rows--cursor { background: $primary 35%; text-style: bold; }
+        &:focus > .rows--cursor { background: $primary 30%; text-style: bold; }
         & > .rows--sign { color: $foreground 50%; }
         &:focus > .rows--sign { color: $accent; }
         & > .rows--mark { color: $accent; text-style: bold; }
@@ -75,53 +75,11 @@ class Rows(ScrollView, can_focus=True):
         Binding("space", "toggle_mark", "Mark", show=False, id="rows.mark"),
     ]
 
-    class About(Message):
-        """Something happened on a row of a list."""
-
-        def __init__(self, rows: "Rows", row_id: str) -> None:
-            super().__init__()
-            self.rows = rows
-            self.row_id = row_id
-
-        @property
-        def control(self) -> "Rows":
-            """The list it happened in, so that `@on` can select by it."""
-            return self.rows
-
-    class Selected(About):
-        """The operator opened a row, by enter or a double click."""
-
-    class Expand(About):
-        """The operator wants to see what is under a row."""
-
-    class Collapse(About):
-        """The operator wants to hide what is under a row."""
-
-    class CursorMoved(Message):
-        """The cursor is on another row; `because_gone` when its own row left the list."""
-
-        def __init__(self, rows: "Rows", row_id: str | None, because_gone: bool) -> None:
-            super().__init__()
-            self.rows = rows
-            self.row_id = row_id
-            self.because_gone = because_gone
-
-        @property
-        def control(self) -> "Rows":
-            """The list whose cursor moved."""
-            return self.rows
-
-    class MarksChanged(Message):
-        """The set of marked rows is another one."""
-
-        def __init__(self, rows: "Rows") -> None:
-            super().__init__()
-            self.rows = rows
-
-        @property
-        def control(self) -> "Rows":
-            """The list whose marks changed."""
-            return self.rows
+    Selected = row_messages.Selected
+    Expand = row_messages.Expand
+    Collapse = row_messages.Collapse
+    CursorMoved = row_messages.CursorMoved
+    MarksChanged = row_messages.MarksChanged
 
     def __init__(
         self,
