@@ -96,10 +96,11 @@ class Transaction:
         self.record(event, cls.table, entity.id, {"id": entity.id, **values})
         return entity
 
-    def update(self, entity: E, event: str, *, touch: bool = True, **changes: Any) -> E:
+    def update(self, entity: E, event: str, *, touch: bool = True, guard: str = "1 = 1", **changes: Any) -> E:
         """Changed fields of a row and their event; compare-and-swap on `version`.
 
         `touch=False` keeps `updated_at` (bookkeeping that is no edit, S1-16).
+        `guard` is a further condition, written by us, that must hold in the same statement.
         Raises Conflict when somebody else changed the row after `entity` was read.
         """
         cls = type(entity)
@@ -111,7 +112,7 @@ class Transaction:
         stored = {name: encode(value) for name, value in changes.items()}
         assignments = ", ".join(f"{name} = :{name}" for name in stored)
         cursor = self.connection.execute(
-            f"UPDATE {cls.table} SET {assignments} WHERE id = :_id AND version = :_expected",
+            f"UPDATE {cls.table} SET {assignments} WHERE id = :_id AND version = :_expected AND ({guard})",
             {**stored, "_id": entity.id, "_expected": expected},
         )
         if cursor.rowcount != 1:
