@@ -2,27 +2,14 @@
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
-from operator import attrgetter
+from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar, cast
 
-from core.domain.entities import ENTITIES, Entity, Event, decode, decode_changes, fields_of
+from core.blackboard.rows import changed_entity, columns, from_values, maker
+from core.domain.entities import ENTITIES, Entity, Event, fields_of
 
 E = TypeVar("E", bound=Entity)
 _SHOWN = 100
-_getters: dict[type[Entity], Callable[[Entity], tuple[Any, ...]]] = {}
-
-
-def changed_entity(entity: E, changes: dict[str, Any]) -> E:
-    """`dataclasses.replace` for rows, at half its cost; `changes` are values of fields."""
-    cls = type(entity)
-    names = fields_of(cls)
-    getter = _getters.get(cls)
-    if getter is None:
-        getter = _getters[cls] = attrgetter(*names)
-    values = dict(zip(names, getter(entity), strict=True))
-    values.update(changes)
-    return cls(**values)
 
 
 class Tables:
@@ -46,13 +33,11 @@ class Tables:
         changed = {name: value for name, value in event.changed.items() if name in names}
         known = rows.get(event.entity_id)
         if len(changed) == len(names):
-            entity = decode(cls, changed)
+            entity = from_values(cls)(changed)
         elif known is None:
             return None
-        elif not changed:
-            return known
         else:
-            entity = changed_entity(known, decode_changes(cls, changed))
+            entity = changed_entity(known, changed) if changed else known
         rows[event.entity_id] = entity
         return entity
 
@@ -116,8 +101,8 @@ def rebuild_and_compare(connection: sqlite3.Connection) -> list[str]:
 def _differences(connection: sqlite3.Connection, cls: type[Entity], folded: dict[int, Entity]) -> Iterator[str]:
     names = fields_of(cls)
     left = dict(folded)
-    for row in connection.execute(f"SELECT {', '.join(names)} FROM {cls.table} ORDER BY id"):
-        stored = decode(cls, dict(zip(names, row, strict=True)))
+    for row in connection.execute(f"SELECT {columns(cls)} FROM {cls.table} ORDER BY id"):
+        stored = maker(cls)(row)
         told = left.pop(stored.id, None)
         if told is None:
             yield f"{cls.table} {stored.id}: in the table, but no event tells of it"

@@ -14,6 +14,7 @@ import aiosqlite
 
 from core.blackboard.files import board_error, uri_of
 from core.blackboard.fold import event_of
+from core.blackboard.rows import maker
 from core.blackboard.search import query_of
 from core.domain.entities import (
     AgentRecord,
@@ -28,7 +29,6 @@ from core.domain.entities import (
     Run,
     Task,
     TaskDep,
-    decode,
     fields_of,
 )
 from core.domain.errors import BoardError
@@ -230,8 +230,8 @@ def _dicts() -> RowMaker:
 
 
 def _entities(cls: type[Entity]) -> RowMaker:
-    names = fields_of(cls)
-    return lambda _cursor, row: decode(cls, dict(zip(names, row, strict=True)))
+    make = maker(cls)
+    return lambda _cursor, row: make(row)
 
 
 def _event(_cursor: sqlite3.Cursor, row: tuple[Any, ...]) -> Event:

@@ -3,18 +3,18 @@
 Every insert and update of an entity goes through `insert` or `update`, so the tables are a fold of the events.
 """
 
-import dataclasses
-import json
 import sqlite3
 from typing import Any, TypeVar
 
+from core.blackboard.rows import as_json, changed_entity, columns, from_values, maker, per_class, stored
 from core.blackboard.search import words_of
-from core.domain.entities import Entity, Event, decode, encode, fields_of
+from core.domain.entities import Entity, Event, fields_of
 from core.domain.errors import Conflict, NotFound
 
 E = TypeVar("E", bound=Entity)
 
 COUNTED = frozenset({"goals", "tasks", "runs", "approvals", "rounds", "agents"})
+_TIMES = frozenset({"created_at", "updated_at", "queued_at", "verified_at", "progress_at"})
 SEARCHED: dict[str, tuple[str, ...]] = {
     "goals": ("title", "description"),
     "tasks": ("title", "intent", "end_state"),
@@ -57,8 +57,8 @@ class Transaction:
 
     def find(self, cls: type[E], entity_id: int | None) -> E | None:
         """The entity with this id, or None."""
-        row = self.one(f"SELECT * FROM {cls.table} WHERE id = :id", id=entity_id)
-        return None if row is None else decode(cls, row)
+        row = self.connection.execute(_by_id(cls), (entity_id,)).fetchone()
+        return None if row is None else maker(cls)(row)
 
     def get(self, cls: type[E], entity_id: int) -> E:
         """The entity with this id. Raises NotFound."""
@@ -72,28 +72,20 @@ class Transaction:
 
     def select(self, cls: type[E], where: str, **parameters: Any) -> list[E]:
         """Entities for a condition written by us (it may end with ORDER BY or LIMIT); values only as parameters."""
-        return [decode(cls, row) for row in self.all(f"SELECT * FROM {cls.table} WHERE {where}", **parameters)]
+        cursor = self.connection.execute(f"SELECT {columns(cls)} FROM {cls.table} WHERE {where}", parameters)
+        return [maker(cls)(row) for row in cursor]
 
     # Writes ------------------------------------------------------------------------------------------------
 
     def insert(self, cls: type[E], event: str, **values: Any) -> E:
-        """A new row and its event. `id`, `version` and the usual times are filled in."""
-        names = fields_of(cls)
-        for name in ("created_at", "updated_at", "queued_at", "verified_at", "progress_at"):
-            if name in names:
-                values.setdefault(name, self.now)
-        if "version" in names:
-            values.setdefault("version", 1)
-        stored = {name: encode(value) for name, value in values.items()}
-        columns = ", ".join(stored)
-        slots = ", ".join(f":{name}" for name in stored)
-        row = self.connection.execute(
-            f"INSERT INTO {cls.table} ({columns}) VALUES ({slots}) RETURNING id", stored
-        ).fetchone()
-        entity = decode(cls, {"id": row[0], **values})
+        """A new row and its event. `id`, `version` and the usual times are filled in; a field left out is None."""
+        row = {**_usual(cls, self.now), **values}
+        cursor = self.connection.execute(_insertion(cls, tuple(row)), [stored(value) for value in row.values()])
+        row["id"] = cursor.lastrowid
+        entity = from_values(cls)(row)
         self._count(cls, None, entity)
         self._index(cls, entity)
-        self.record(event, cls.table, entity.id, {"id": entity.id, **values})
+        self.record(event, cls.table, entity.id, row)
         return entity
 
     def update(self, entity: E, event: str, *, touch: bool = True, guard: str = "1 = 1", **changes: Any) -> E:
@@ -109,15 +101,11 @@ class Transaction:
         changes["version"] = expected + 1
         if touch and "updated_at" in names:
             changes["updated_at"] = self.now
-        stored = {name: encode(value) for name, value in changes.items()}
-        assignments = ", ".join(f"{name} = :{name}" for name in stored)
-        cursor = self.connection.execute(
-            f"UPDATE {cls.table} SET {assignments} WHERE id = :_id AND version = :_expected AND ({guard})",
-            {**stored, "_id": entity.id, "_expected": expected},
-        )
+        assigned = [stored(value) for value in changes.values()]
+        cursor = self.connection.execute(_change(cls, tuple(changes), guard), (*assigned, entity.id, expected))
         if cursor.rowcount != 1:
             raise Conflict(f"{entity.name_tag} changed meanwhile; nothing was written.", "Read it again.")
-        changed = dataclasses.replace(entity, **changes)
+        changed = changed_entity(entity, changes)
         self._count(cls, entity, changed)
         if any(name in SEARCHED.get(cls.table, ()) for name in changes):
             self._index(cls, changed)
@@ -126,14 +114,13 @@ class Transaction:
 
     def record(self, kind: str, entity: str, entity_id: int, changed: dict[str, Any]) -> Event:
         """Append an event. Used directly only for happenings that change no row (e.g. a heartbeat)."""
-        body = json.dumps(changed, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-        row = self.connection.execute(
+        cursor = self.connection.execute(
             "INSERT INTO events(at, actor, run_id, entity, entity_id, kind, changed, cause)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
-            (self.now, self.actor, self.run_id, entity, entity_id, kind, body, self.cause),
-        ).fetchone()
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (self.now, self.actor, self.run_id, entity, entity_id, kind, as_json(changed), self.cause),
+        )
         event = Event(
-            id=row[0],
+            id=cursor.lastrowid or 0,
             at=self.now,
             actor=self.actor,
             run_id=self.run_id,
@@ -181,3 +168,31 @@ class Transaction:
         if getattr(entity, "version", 1) > 1:
             self.connection.execute("DELETE FROM search WHERE entity = ? AND entity_id = ?", key)
         self.connection.execute("INSERT INTO search(words, entity, entity_id) VALUES (?, ?, ?)", (words_of(text), *key))
+
+
+def _usual(cls: type[Entity], now: int) -> dict[str, Any]:
+    row: dict[str, Any] = dict.fromkeys(fields_of(cls))
+    for name in _TIMES & row.keys():
+        row[name] = now
+    if "version" in row:
+        row["version"] = 1
+    return row
+
+
+# Texts of statements, made once: the connection finds a prepared statement by its text.
+
+
+@per_class
+def _by_id(cls: type[Entity]) -> str:
+    return f"SELECT {columns(cls)} FROM {cls.table} WHERE id = ?"
+
+
+@per_class
+def _insertion(cls: type[Entity], names: tuple[str, ...]) -> str:
+    return f"INSERT INTO {cls.table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
+
+
+@per_class
+def _change(cls: type[Entity], names: tuple[str, ...], guard: str) -> str:
+    assignments = ", ".join(f"{name} = ?" for name in names)
+    return f"UPDATE {cls.table} SET {assignments} WHERE id = ? AND version = ? AND ({guard})"
