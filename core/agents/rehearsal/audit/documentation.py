@@ -33,7 +33,6 @@ def documentation(folder: Folder, tell: Progress = silent) -> Documentation:
         if found is not None:
             read += 1
             dead += [{"file": shown(entry.path), "target": target} for target in found]
-        tell(read, None, "checking links")
     return {
         "readme": _readme(survey),
         "markdown_files": read,
@@ -44,7 +43,10 @@ def documentation(folder: Folder, tell: Progress = silent) -> Documentation:
 
 def markdown_files(survey: Survey) -> Iterator[FileEntry]:
     """The files to audit whose names end as Markdown does."""
-    return (entry for entry in iter_files(survey) if entry.path.lower().endswith(_ENDINGS))
+    for number, entry in enumerate(iter_files(survey), 1):
+        survey.tell(number, None, "checking links")
+        if entry.path.lower().endswith(_ENDINGS):
+            yield entry
 
 
 def dead_targets(survey: Survey, path: bytes) -> list[str] | None:
