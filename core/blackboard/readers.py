@@ -5,6 +5,7 @@ A read transaction that stays open would let the write-ahead log grow without li
 
 import asyncio
 import contextlib
+import json
 import sqlite3
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -15,7 +16,7 @@ import aiosqlite
 from core.blackboard.files import board_error, uri_of
 from core.blackboard.fold import event_of
 from core.blackboard.rows import maker
-from core.blackboard.search import query_of
+from core.blackboard.search import SEARCHED, query_of, snippet_of
 from core.domain.entities import (
     AgentRecord,
     Approval,
@@ -43,10 +44,7 @@ _EVENTS_AFTER = (
     " WHERE id > :after ORDER BY id LIMIT :limit"
 )
 _LAST_EVENT = "SELECT coalesce(max(id), 0) FROM events"
-_SEARCH = (
-    "SELECT entity, entity_id, snippet(search, 0, '', '', '…', 16) AS snippet FROM search"
-    " WHERE search MATCH :query ORDER BY rank LIMIT :limit"
-)
+_SEARCH = "SELECT entity, entity_id FROM search WHERE search MATCH :query ORDER BY rank LIMIT :limit"
 _SHOWN_RUNS = (
     "id IN (SELECT id FROM runs WHERE status IN ('queued', 'starting', 'running')"
     f" UNION SELECT id FROM (SELECT id FROM runs ORDER BY id DESC LIMIT {RECENT_RUNS}))"
@@ -134,7 +132,12 @@ class Readers:
     async def search(self, text: str, limit: int = 50) -> list[dict[str, Any]]:
         """Rows in which every word of `text` occurs, best first: {entity, entity_id, snippet}. No word, no rows."""
         query = query_of(text)
-        return await self.all(_SEARCH, query=query, limit=limit) if query else []
+        hits = await self.all(_SEARCH, query=query, limit=limit) if query else []
+        wanted: dict[str, list[int]] = {}
+        for hit in hits:
+            wanted.setdefault(hit["entity"], []).append(hit["entity_id"])
+        texts = {table: await self._texts(table, ids) for table, ids in wanted.items()}
+        return [{**hit, "snippet": snippet_of(texts[hit["entity"]][hit["entity_id"]], text)} for hit in hits]
 
     async def snapshot(self) -> tuple[int, list[Entity]]:
         """The last event's id, and all rows which the room keeps in memory, as they were at that event.
@@ -151,6 +154,12 @@ class Readers:
         for connection in open_now:
             with contextlib.suppress(sqlite3.Error, ValueError):
                 await connection.close()
+
+    async def _texts(self, table: str, ids: list[int]) -> dict[int, str]:
+        # The index holds pairs of characters; people want the sentence.
+        text = " || char(10) || ".join(f"coalesce({name}, '')" for name in SEARCHED[table])
+        sql = f"SELECT id, {text} AS text FROM {table} WHERE id IN (SELECT value FROM json_each(:ids))"
+        return {row["id"]: row["text"] for row in await self.all(sql, ids=json.dumps(ids))}
 
     async def _snapshot(self) -> tuple[int, list[Entity]]:
         found: list[Entity] = []

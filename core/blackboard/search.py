@@ -1,6 +1,19 @@
-"""Full-text search that finds one- and two-character Chinese words: bigrams are made here, not by SQLite."""
+"""Full-text search that finds one- and two-character Chinese words: bigrams are made here, not by SQLite.
+
+Which text of which table is found stands here too.
+"""
 
 import re
+
+SEARCHED: dict[str, tuple[str, ...]] = {
+    "goals": ("title", "description"),
+    "tasks": ("title", "intent", "end_state"),
+    "comments": ("body",),
+    "outputs": ("title", "summary", "content"),
+    "experiences": ("body",),
+    "knowledge": ("heading", "body"),
+}
+_BEFORE, _LONGEST = 24, 96
 
 _CJK = "぀-ヿ㐀-䶿一-鿿豈-﫿가-힯"
 _RUN = re.compile(f"[{_CJK}]+|[^\\W{_CJK}]+", re.UNICODE)
@@ -33,3 +46,12 @@ def query_of(text: str) -> str:
         else:
             terms.extend(f'"{run[i : i + 2]}"' for i in range(len(run) - 1))
     return " AND ".join(terms)
+
+
+def snippet_of(text: str, query: str) -> str:
+    """The part of `text` around the first place where a word of `query` stands, in one line of at most 98 characters."""
+    line = " ".join(text.split())
+    places = [found.start() for run in _RUN.findall(query) if (found := re.search(re.escape(run), line, re.IGNORECASE))]
+    start = max(0, min(places, default=0) - _BEFORE)
+    end = start + _LONGEST
+    return ("…" if start else "") + line[start:end] + ("…" if end < len(line) else "")

@@ -7,7 +7,7 @@ import sqlite3
 from typing import Any, TypeVar
 
 from core.blackboard.rows import as_json, changed_entity, columns, from_values, maker, per_class, stored
-from core.blackboard.search import words_of
+from core.blackboard.search import SEARCHED, words_of
 from core.domain.entities import Entity, Event, fields_of
 from core.domain.errors import Conflict, NotFound
 
@@ -15,14 +15,6 @@ E = TypeVar("E", bound=Entity)
 
 COUNTED = frozenset({"goals", "tasks", "runs", "approvals", "rounds", "agents"})
 _TIMES = frozenset({"created_at", "updated_at", "queued_at", "verified_at", "progress_at"})
-SEARCHED: dict[str, tuple[str, ...]] = {
-    "goals": ("title", "description"),
-    "tasks": ("title", "intent", "end_state"),
-    "comments": ("body",),
-    "outputs": ("title", "summary", "content"),
-    "experiences": ("body",),
-    "knowledge": ("heading", "body"),
-}
 
 
 class Transaction:

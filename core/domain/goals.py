@@ -9,7 +9,7 @@ from typing import Any
 from core.domain.actors import HUMAN
 from core.domain.entities import Goal, MustHave, Task
 from core.domain.limits import MISSION_SENTINELS
-from core.domain.states import Origin, TaskStatus
+from core.domain.states import TaskStatus
 
 
 def canonical_hash(value: Any) -> str:
@@ -24,9 +24,7 @@ def content_hash(title: str, description: str, must_haves: Sequence[MustHave], c
 
 
 def is_reviewed(goal: Goal) -> bool:
-    """A human reviewed exactly this content, or the goal is the operator's own (C-10, D-02)."""
-    if goal.origin == Origin.OPERATOR and goal.created_by == HUMAN:
-        return True
+    """A human reviewed, wrote or edited exactly this content (C-10, D-02, S1-15)."""
     return goal.reviewed_by == HUMAN and goal.reviewed_hash == goal.content_hash
 
 

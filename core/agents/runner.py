@@ -1,0 +1,87 @@
+"""The runner protocol: an assignment in; calls on the board, words for the transcript, and one outcome out."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from core.agents.process import Child
+from core.blackboard.readers import Readers
+from core.commands.door import Door
+from core.commands.registry import Answer, parse
+from core.domain.actors import Agent
+from core.domain.entities import AgentRecord, Company, Goal, Round, Run, Task
+from core.domain.states import RunStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """What a run is about. `folder` is the company's folder; `settings` are those of the agent's runner."""
+
+    run: Run
+    agent: AgentRecord
+    company: Company
+    folder: Path
+    task: Task | None = None
+    goal: Goal | None = None
+    round: Round | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run ended. NO_REPLY is a success with no result. `retry_at` (ms) goes with rate_limited."""
+
+    status: RunStatus = RunStatus.SUCCEEDED
+    exit_kind: str = "done"
+    detail: str = ""
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost_micros: int = 0
+    session: str = ""
+    retry_at: int | None = None
+
+
+class Desk:
+    """What a runner works with: the board through its own run, its transcript, and child processes.
+
+    Every call carries the run and its fence; once the run is no longer current each call raises Fenced.
+    """
+
+    def __init__(
+        self,
+        actor: Agent,
+        door: Door,
+        readers: Readers,
+        say: Callable[[str, dict[str, Any]], None],
+        note_process: Callable[[int, int], Awaitable[None]],
+    ) -> None:
+        self.actor = actor
+        self.readers = readers
+        self._door = door
+        self._say = say
+        self._note_process = note_process
+
+    async def call(self, command: str, **arguments: Any) -> Answer:
+        """Send a command as this agent. Raises an OpsroomError with a hint; then nothing was written."""
+        answer = await self._door.execute(self.actor, parse(command, arguments))
+        self._say("call", {"command": command, "answer": answer})
+        return answer
+
+    def say(self, text: str) -> None:
+        """A line for the transcript and the room."""
+        self._say("text", {"text": text})
+
+    async def start(self, *argv: str, cwd: Path | None = None) -> Child:
+        """Start a child process in a group of its own, whose fingerprint the board keeps (F17)."""
+        child = await Child.start(argv, cwd=cwd)
+        await self._note_process(child.pid, child.started)
+        return child
+
+
+class Runner(Protocol):
+    """Turns an assignment into calls on the board. Cancelling it must end everything that it started."""
+
+    async def run(self, assignment: Assignment, desk: Desk) -> Outcome:
+        """Do the work. An exception counts as a failed run."""
+        ...

@@ -1,0 +1,73 @@
+"""What a run said and did, line by line, in `runs/<id>.jsonl`. Written by one thread, never on the loop."""
+
+import contextlib
+import json
+import queue
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Say = Callable[[str, dict[str, Any]], None]
+SIZE_LIMIT = 8 * 1024 * 1024
+
+
+class Transcripts:
+    """All transcripts of one company. A transcript over the size limit ends with a mark."""
+
+    def __init__(self, folder: Path, clock: Callable[[], int]) -> None:
+        self._folder = folder
+        self._clock = clock
+        self._queue: queue.SimpleQueue[tuple[int, str] | threading.Event | None] = queue.SimpleQueue()
+        self._sizes: dict[int, int] = {}
+        self._thread = threading.Thread(target=self._write, name="transcripts", daemon=True)
+        self._thread.start()
+
+    def path(self, run_id: int) -> Path:
+        """Where the transcript of a run lies."""
+        return self._folder / f"{run_id}.jsonl"
+
+    def opened(self, run_id: int) -> Say:
+        """A function that adds a line to a run's transcript."""
+
+        def say(kind: str, facts: dict[str, Any]) -> None:
+            line = json.dumps({"at": self._clock(), "kind": kind, **facts}, ensure_ascii=True)
+            size = self._sizes.get(run_id, 0)
+            if size > SIZE_LIMIT:
+                return
+            self._sizes[run_id] = size + len(line)
+            if size + len(line) > SIZE_LIMIT:
+                line = json.dumps({"at": self._clock(), "kind": "cut", "text": "the transcript is full"})
+            self._queue.put((run_id, line))
+
+        return say
+
+    def close(self, run_id: int) -> None:
+        """The run has ended."""
+        self._sizes.pop(run_id, None)
+
+    def flush(self, timeout_s: float = 5.0) -> None:
+        """Wait until what was said so far is written. Blocks; for the end of the program."""
+        done = threading.Event()
+        self._queue.put(done)
+        done.wait(timeout_s)
+
+    def stop(self) -> None:
+        """End the writing thread after what was said so far. Blocks."""
+        self._queue.put(None)
+        self._thread.join(5.0)
+
+    def _write(self) -> None:
+        while True:
+            item = self._queue.get()
+            if item is None:
+                return
+            if isinstance(item, threading.Event):
+                item.set()
+                continue
+            run_id, line = item
+            # A full disk must not end the program; the board keeps the outcome.
+            with contextlib.suppress(OSError):
+                self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                with self.path(run_id).open("a", encoding="utf-8") as file:
+                    file.write(line + "\n")

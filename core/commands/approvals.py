@@ -1,0 +1,199 @@
+"""Questions to the operator: asked once, decided once, consumed once."""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from core.commands.moves import finish_round, kill_run, move_task
+from core.commands.registry import Act, Answer, Command, Text, Title, handles, letters
+from core.domain.entities import Approval, Goal, Round, Run, Task
+from core.domain.errors import Conflict, Invalid
+from core.domain.goals import canonical_hash
+from core.domain.lifecycles import APPROVAL, GOAL, ROUND
+from core.domain.states import ApprovalKind, ApprovalStatus, GoalStatus, RoundStatus, TaskStatus
+
+DECISIONS = {
+    "approved": ("ApprovalApproved", ApprovalStatus.APPROVED),
+    "rejected": ("ApprovalRejected", ApprovalStatus.REJECTED),
+    "revision_requested": ("ApprovalSentBack", ApprovalStatus.REVISION_REQUESTED),
+}
+
+
+def ask(
+    act: Act, kind: ApprovalKind, entity: str, title: str, payload: dict[str, Any], expires_at: int | None = None
+) -> Approval:
+    """Put a question to the operator. Raises Conflict if the same one is already pending (F13)."""
+    pending = act.tx.select(
+        Approval, "kind = :kind AND entity = :entity AND status = 'pending'", kind=kind, entity=entity
+    )
+    if pending:
+        raise Conflict(f"{pending[0].name_tag} already asks this about {entity}.", "Wait for the operator's answer.")
+    return act.tx.insert(
+        Approval, "ApprovalRequested",
+        kind=kind, entity=entity, title=title, payload=payload, payload_hash=canonical_hash(payload),
+        status=ApprovalStatus.PENDING, requested_by=act.label, run_id=act.run.id if act.run else None,
+        decided_by=None, decided_at=None, note="", consumed_at=None, expires_at=expires_at,
+    )  # fmt: skip
+
+
+def consume(act: Act, approval: Approval, payload: dict[str, Any]) -> Approval:
+    """Use an approval in the transaction of its act. Raises Conflict unless approved, unused and equal."""
+    APPROVAL.require(approval.name_tag, approval.status, ApprovalStatus.CONSUMED, "ConsumeApproval", act.capacities)
+    if canonical_hash(payload) != approval.payload_hash:
+        raise Conflict(
+            f"{approval.name_tag} approved something else than this.", "Ask again with exactly what is to be done."
+        )
+    return act.tx.update(approval, "ApprovalConsumed", status=ApprovalStatus.CONSUMED, consumed_at=act.tx.now)
+
+
+class RequestApproval(Command):
+    """Ask the operator about a goal or a round; the answer is a decision on the approval."""
+
+    who = letters("CXS")
+    kind: ApprovalKind
+    entity: str = Field(pattern=r"^(task|goal|round|agent|company):[0-9]+$", description="e.g. goal:3")
+    title: Title
+    payload: dict[str, Any] = Field(default_factory=dict, description="Exactly what will be done if approved")
+
+
+@handles(RequestApproval)
+def request_approval(act: Act, command: RequestApproval) -> Answer:
+    approval = ask(act, command.kind, command.entity, command.title, command.payload)
+    return {"id": approval.id, "payload_hash": approval.payload_hash}
+
+
+class DecideApproval(Command):
+    """Approve, reject or send back what waits for the operator. The first decision wins."""
+
+    who = letters("H")
+    approval: int
+    decision: Literal["approved", "rejected", "revision_requested"]
+    note: Text = Field("", description="The reason; needed unless approved")
+    payload_hash: str | None = Field(None, description="Hash of what the person saw; refused if it differs")
+
+
+@handles(DecideApproval)
+def decide_approval(act: Act, command: DecideApproval) -> Answer:
+    approval = act.tx.get(Approval, command.approval)
+    event, status = DECISIONS[command.decision]
+    if approval.status != ApprovalStatus.PENDING:
+        raise Conflict(
+            f"{approval.name_tag} was already decided: {approval.status}"
+            + (f" by {approval.decided_by}." if approval.decided_by else "."),
+            "Look at what became of it.",
+        )
+    APPROVAL.require(approval.name_tag, approval.status, status, "DecideApproval", act.capacities)
+    note = command.note.strip()
+    if command.decision != "approved" and not note:
+        raise Invalid("A refusal needs a reason.", "Say in a line what is wrong or missing.")
+    if command.payload_hash is not None and command.payload_hash != approval.payload_hash:
+        raise Conflict(f"{approval.name_tag} changed since you read it.", "Read it again, then decide.")
+    approval = act.tx.update(approval, event, status=status, decided_by=act.label, decided_at=act.tx.now, note=note)
+    follow_up = _carry_out(act, approval)
+    return {"id": approval.id, "status": str(approval.status), "follow_up": follow_up}
+
+
+def _carry_out(act: Act, approval: Approval) -> str:
+    """What a decision sets in motion at once, in its own transaction."""
+    subject, _, number = approval.entity.partition(":")
+    entity_id = int(number)
+    if subject == "task":
+        return _answer_task(act, approval, act.tx.get(Task, entity_id))
+    if subject == "round" and approval.status == ApprovalStatus.APPROVED:
+        return _answer_round(act, approval, act.tx.get(Round, entity_id))
+    if approval.kind == ApprovalKind.GOAL_FAILURE and approval.status == ApprovalStatus.APPROVED:
+        from core.commands.goals import end_goal
+
+        goal = act.tx.get(Goal, entity_id)
+        GOAL.require(goal.name_tag, goal.status, GoalStatus.FAILED, "FailGoal", act.capacities)
+        consume_as_system(act, approval)
+        end_goal(act, goal, GoalStatus.FAILED, "GoalFailed", str(approval.payload.get("why", approval.title)))
+        return "failed"
+    if approval.kind == ApprovalKind.QUESTION and approval.status == ApprovalStatus.APPROVED:
+        consume_as_system(act, approval)
+        return "tried again"
+    return ""
+
+
+def consume_as_system(act: Act, approval: Approval) -> Approval:
+    """The decision itself is the act: consume it in the same transaction."""
+    return act.tx.update(approval, "ApprovalConsumed", status=ApprovalStatus.CONSUMED, consumed_at=act.tx.now)
+
+
+def _answer_task(act: Act, approval: Approval, task: Task) -> str:
+    if task.status != TaskStatus.WAITING_HUMAN:
+        if approval.kind == ApprovalKind.QUESTION and approval.status == ApprovalStatus.APPROVED:
+            consume_as_system(act, approval)
+        return str(task.status)
+    rejected = approval.status != ApprovalStatus.APPROVED
+    if rejected and approval.payload.get("on_reject") == "cancel" and approval.status == ApprovalStatus.REJECTED:
+        move_task(act, task, TaskStatus.CANCELLED, "CancelTask", "TaskCancelled", reason=approval.note)
+        return "cancelled"
+    if approval.kind == ApprovalKind.QUESTION and approval.status == ApprovalStatus.APPROVED:
+        consume_as_system(act, approval)
+    move_task(
+        act,
+        task,
+        TaskStatus.PENDING,
+        "ResumeTask",
+        "TaskResumed",
+        attempts=0,
+        reason=approval.note or f"{approval.name_tag} {approval.status}",
+    )
+    return "pending"
+
+
+def _answer_round(act: Act, approval: Approval, round_: Round) -> str:
+    consume_as_system(act, approval)
+    if round_.status == RoundStatus.ESCALATED:
+        return "escalated"
+    if round_.status == RoundStatus.STALLED and round_.open_tasks == 0:
+        finish_round(act, round_)
+    return str(round_.status)
+
+
+class ResolveRound(Command):
+    """Decide an escalated round in the coordinator's place."""
+
+    who = letters("H")
+    round: int
+    decision: Literal["report", "stop"]
+    note: Text = ""
+
+
+@handles(ResolveRound)
+def resolve_round(act: Act, command: ResolveRound) -> Answer:
+    round_ = act.tx.get(Round, command.round)
+    ROUND.require(round_.name_tag, round_.status, RoundStatus.CLOSED, "ResolveRound", act.capacities)
+    act.tx.update(
+        round_,
+        "RoundResolved",
+        status=RoundStatus.CLOSED,
+        decision=command.decision,
+        answers={"operator": command.note},
+    )
+    if command.decision == "stop":
+        from core.commands.goals import end_goal
+
+        end_goal(
+            act, act.tx.get(Goal, round_.goal_id), GoalStatus.CANCELLED, "GoalCancelled", command.note or "stopped"
+        )
+    return {"id": round_.id, "decision": command.decision}
+
+
+class KillRun(Command):
+    """End a run; its task goes back to pending with a new fence."""
+
+    who = letters("HS")
+    run: int
+    reason: Text = "ended by the operator"
+
+
+@handles(KillRun)
+def kill_run_command(act: Act, command: KillRun) -> Answer:
+    from core.commands.runs import give_back
+
+    run = act.tx.get(Run, command.run)
+    run = kill_run(act, run, command.reason)
+    give_back(act, run, command.reason, costs_attempt=False)
+    return {"id": run.id, "status": "killed"}

@@ -1,0 +1,124 @@
+"""Comments of each kind with their length rules, and the mentions in them."""
+
+import re
+from collections.abc import Iterable
+
+from pydantic import Field
+
+from core.commands.registry import Act, Answer, Command, handles, letters
+from core.domain.actors import Agent
+from core.domain.entities import AgentRecord, Comment, Experience, Goal, Mention, Task
+from core.domain.errors import Conflict, Forbidden, Invalid
+from core.domain.limits import COMMENT_MAX, EXPERIENCE_PREFIX, HANDOFF_MAX, HANDOFF_MIN, OBSERVATION_MAX
+from core.domain.states import CommentKind, MentionStatus, TaskStatus
+
+_NAMED = re.compile(r"(?<![\w@])@([a-z][a-z0-9-]{0,39})(?![\w-])")
+_CONFIDENCE = re.compile(r"\[confidence:\s*(0(?:\.\d+)?|1(?:\.0+)?)\]")
+
+
+class AddComment(Command):
+    """Write on the blackboard, below a task or a goal. `@name` wakes that agent; a note wakes nobody."""
+
+    who = letters("HACRXS")
+    task: int | None = None
+    goal: int | None = None
+    kind: CommentKind = CommentKind.NOTE
+    body: str = Field(min_length=1, max_length=COMMENT_MAX)
+    reply_to: int | None = None
+    mentions: tuple[str, ...] = Field((), description="Names to wake, beside those written as @name")
+
+
+@handles(AddComment)
+def add_comment(act: Act, command: AddComment) -> Answer:
+    tx = act.tx
+    if (command.task is None) == (command.goal is None):
+        raise Invalid("A comment belongs to a task or to a goal.", "Name exactly one of them.")
+    task = None if command.task is None else tx.get(Task, command.task)
+    goal_id = task.goal_id if task else tx.get(Goal, command.goal or 0).id
+    body = check_length(command.kind, command.body)
+    if command.kind == CommentKind.HANDOFF:
+        _require_author_of_work(act, task)
+    if command.reply_to is not None:
+        tx.get(Comment, command.reply_to)
+    comment = tx.insert(
+        Comment, "CommentAdded",
+        goal_id=goal_id, task_id=command.task, author=act.label, run_id=act.run.id if act.run else None,
+        kind=command.kind, body=body, reply_to=command.reply_to, confidence=confidence_of(body),
+    )  # fmt: skip
+    if command.kind == CommentKind.HANDOFF and task is not None:
+        _keep_experiences(act, task, comment)
+    names = [] if command.kind == CommentKind.NOTE and not command.mentions else [*command.mentions, *named_in(body)]
+    return {"id": comment.id, "wakes": mention(act, comment, names)}
+
+
+def check_length(kind: CommentKind, body: str) -> str:
+    """The stripped text, if its length is right for its kind. Raises Invalid, which says the limit (C-20, C-01)."""
+    try:
+        body.encode()
+    except UnicodeEncodeError:
+        raise Invalid("The text holds half a character (a lone surrogate).", "Send valid Unicode.") from None
+    text = body.strip()
+    if not text:
+        raise Invalid("The comment is empty.", "Write something.")
+    if kind == CommentKind.OBSERVATION and len(text) > OBSERVATION_MAX:
+        raise Invalid(f"An observation has at most {OBSERVATION_MAX} characters; this has {len(text)}.", "Shorten it.")
+    if kind == CommentKind.HANDOFF and not HANDOFF_MIN <= len(text) <= HANDOFF_MAX:
+        raise Invalid(
+            f"A handoff has {HANDOFF_MIN} to {HANDOFF_MAX} characters; this has {len(text)}.",
+            "Say decisions and why, problems, advice; put longer text into an output and name it.",
+        )
+    return text
+
+
+def _require_author_of_work(act: Act, task: Task | None) -> None:
+    if task is None:
+        raise Invalid("A handoff belongs to a task.", "Name the task.")
+    if isinstance(act.actor, Agent) and task.current_run != act.actor.run_id:
+        raise Forbidden(f"{task.name_tag} is not yours to hand off.", "Write a note or an observation instead.")
+    if task.status != TaskStatus.WORKING:
+        raise Conflict(f"{task.name_tag} is {task.status}: there is nothing to hand off.", "Hand off while you work.")
+
+
+def confidence_of(text: str) -> float | None:
+    """A `[confidence: 0.X]` mark, if there is one; never required (C-08)."""
+    found = _CONFIDENCE.search(text)
+    return float(found[1]) if found else None
+
+
+def named_in(body: str) -> list[str]:
+    """The names written as @name, in order, each once."""
+    return list(dict.fromkeys(_NAMED.findall(body)))
+
+
+def _keep_experiences(act: Act, task: Task, comment: Comment) -> None:
+    for line in comment.body.splitlines():
+        if line.startswith(EXPERIENCE_PREFIX):
+            act.tx.insert(
+                Experience, "ExperienceKept",
+                task_id=task.id, comment_id=comment.id, author=comment.author,
+                body=line.removeprefix(EXPERIENCE_PREFIX).strip(), status="new", uses=0,
+            )  # fmt: skip
+
+
+def mention(act: Act, comment: Comment, names: Iterable[str]) -> list[str]:
+    """Wake the named agents: nobody twice, nobody themselves, one pending wake an agent and task (S2-29, F7)."""
+    tx = act.tx
+    woken = []
+    for name in dict.fromkeys(names):
+        found = tx.select(AgentRecord, "slug = :slug AND status <> 'terminated'", slug=name)
+        if not found or found[0].slug == comment.author:
+            continue
+        agent = found[0]
+        pending = tx.value(
+            "SELECT 1 FROM mentions WHERE agent_id = :agent AND coalesce(task_id, 0) = :task"
+            " AND coalesce(goal_id, 0) = :goal AND status = 'pending'",
+            agent=agent.id, task=comment.task_id or 0, goal=comment.goal_id or 0,
+        )  # fmt: skip
+        if pending is None:
+            tx.insert(
+                Mention, "AgentMentioned",
+                comment_id=comment.id, agent_id=agent.id, goal_id=comment.goal_id, task_id=comment.task_id,
+                status=MentionStatus.PENDING, run_id=None,
+            )  # fmt: skip
+        woken.append(agent.slug)
+    return woken

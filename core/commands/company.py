@@ -1,0 +1,187 @@
+"""Commands on the company and its agents."""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from core.commands.registry import Act, Answer, Command, Reason, Slug, Text, Title, handles, letters
+from core.domain.actors import HUMAN, SYSTEM
+from core.domain.entities import AgentRecord, Company
+from core.domain.errors import Conflict, Invalid
+from core.domain.states import AgentStatus, Autonomy, OrgStatus, Role
+
+COMPANY_ID = 1
+
+
+class CreateCompany(Command):
+    """Found the company of this board. It is stopped until the operator starts it (F20)."""
+
+    who = letters("HS")
+    name: Title
+    mission: Text = Field("", description="What the company is for; empty means not yet defined (S1-06)")
+    locale: Literal["en", "zh"] = "en"
+    budget_micros: int = Field(5_000_000, ge=0, description="Millionths of a US dollar a day, for stage B (D-01)")
+
+
+@handles(CreateCompany)
+def create_company(act: Act, command: CreateCompany) -> Answer:
+    if act.tx.find(Company, COMPANY_ID) is not None:
+        raise Conflict("This board already has a company.", "Make another folder for another company.")
+    company = act.tx.insert(
+        Company,
+        "CompanyCreated",
+        id=COMPANY_ID,
+        org_status=OrgStatus.SETTLED,
+        autonomy=Autonomy.A,
+        dispatching=False,
+        stop_reason="not started yet",
+        **command.model_dump(),
+    )
+    return {"id": company.id, "name": company.name}
+
+
+class EditCompany(Command):
+    """Change the company's name, mission or language."""
+
+    who = letters("H")
+    name: Title | None = None
+    mission: Text | None = None
+    locale: Literal["en", "zh"] | None = None
+
+
+@handles(EditCompany)
+def edit_company(act: Act, command: EditCompany) -> Answer:
+    changes = command.model_dump(exclude_none=True)
+    if changes:
+        act.tx.update(act.tx.get(Company, COMPANY_ID), "CompanyEdited", **changes)
+    return {"changed": sorted(changes)}
+
+
+class StartCompany(Command):
+    """Let the dispatcher start runs."""
+
+    who = letters("H")
+
+
+@handles(StartCompany)
+def start_company(act: Act, command: StartCompany) -> Answer:
+    company = act.tx.get(Company, COMPANY_ID)
+    if not company.dispatching:
+        act.tx.update(company, "CompanyStarted", dispatching=True, stop_reason="")
+    return {"dispatching": True}
+
+
+class StopCompany(Command):
+    """Stop everything: no run starts, and those that run are ended and their tasks go back."""
+
+    who = letters("HS")
+    reason: Reason = "stopped by the operator"
+
+
+@handles(StopCompany)
+def stop_company(act: Act, command: StopCompany) -> Answer:
+    from core.commands.runs import end_live_runs
+
+    company = act.tx.get(Company, COMPANY_ID)
+    if company.dispatching:
+        act.tx.update(company, "CompanyStopped", dispatching=False, stop_reason=command.reason)
+    ended = end_live_runs(act, "1 = 1", command.reason)
+    return {"dispatching": False, "ended_runs": ended}
+
+
+class HireAgent(Command):
+    """Hire an agent directly. One CEO a company; no two of one name (F26)."""
+
+    who = letters("H")
+    slug: Slug
+    name: Title
+    role: Role
+    capabilities: tuple[Slug, ...] = ()
+    manager: Slug | None = Field(None, description="Slug of the agent it reports to")
+    runner: dict[str, Any] = Field(
+        default_factory=lambda: {"kind": "rehearsal"}, description="Runner kind and settings"
+    )
+    max_runs: int = Field(1, ge=1, le=100, description="Runs at once")
+    budget_micros: int = Field(0, ge=0, description="Millionths of a US dollar a day; 0 = the company's")
+
+
+@handles(HireAgent)
+def hire_agent(act: Act, command: HireAgent) -> Answer:
+    tx = act.tx
+    if command.slug in (HUMAN, SYSTEM):
+        raise Invalid(f"{command.slug!r} is reserved.", "Choose another short name.")
+    for agent in tx.select(AgentRecord, "slug = :slug OR name = :name", slug=command.slug, name=command.name):
+        raise Conflict(f"{agent.name_tag} {agent.name} ({agent.slug}) already has that name.", "Choose another.")
+    if command.role == Role.CEO:
+        for agent in tx.select(AgentRecord, "role = 'ceo' AND status <> 'terminated'"):
+            raise Conflict(f"{agent.name} is already the CEO.", "A company has one CEO.")
+    manager_id = None
+    if command.manager is not None:
+        managers = tx.select(AgentRecord, "slug = :slug", slug=command.manager)
+        if not managers:
+            raise Invalid(f"There is no agent {command.manager!r} to report to.", "Hire the manager first.")
+        manager_id = managers[0].id
+    values = command.model_dump(exclude={"manager"})
+    agent = tx.insert(
+        AgentRecord, "AgentHired", manager_id=manager_id, status=AgentStatus.ACTIVE, cooldown_until=None, **values
+    )
+    return {"id": agent.id, "slug": agent.slug}
+
+
+def agent_by_slug(act: Act, slug: str) -> AgentRecord:
+    """The agent of that name. Raises Invalid."""
+    found = act.tx.select(AgentRecord, "slug = :slug", slug=slug)
+    if not found:
+        raise Invalid(f"There is no agent {slug!r}.", "List the agents and use a name from there.")
+    return found[0]
+
+
+class PauseAgent(Command):
+    """Pause an agent: its run ends, its task goes back, and it gets no new run."""
+
+    who = letters("HS")
+    agent: Slug
+    reason: Reason = "paused by the operator"
+
+
+@handles(PauseAgent)
+def pause_agent(act: Act, command: PauseAgent) -> Answer:
+    from core.commands.runs import end_live_runs
+
+    agent = agent_by_slug(act, command.agent)
+    if agent.status != AgentStatus.ACTIVE:
+        raise Conflict(f"{agent.name} is {agent.status}.", "Only an active agent can be paused.")
+    act.tx.update(agent, "AgentPaused", status=AgentStatus.PAUSED)
+    ended = end_live_runs(act, "agent_id = :agent", command.reason, agent=agent.id)
+    return {"id": agent.id, "status": "paused", "ended_runs": ended}
+
+
+class ResumeAgent(Command):
+    """Let a paused agent work again."""
+
+    who = letters("H")
+    agent: Slug
+
+
+@handles(ResumeAgent)
+def resume_agent(act: Act, command: ResumeAgent) -> Answer:
+    agent = agent_by_slug(act, command.agent)
+    if agent.status != AgentStatus.PAUSED:
+        raise Conflict(f"{agent.name} is {agent.status}.", "Only a paused agent can be resumed.")
+    act.tx.update(agent, "AgentResumed", status=AgentStatus.ACTIVE)
+    return {"id": agent.id, "status": "active"}
+
+
+class CoolDownAgent(Command):
+    """Give an agent no run until a time, e.g. after a rate limit; costs no attempt (F14)."""
+
+    who = letters("S")
+    agent_id: int
+    until: int = Field(description="Milliseconds UTC")
+
+
+@handles(CoolDownAgent)
+def cool_down_agent(act: Act, command: CoolDownAgent) -> Answer:
+    agent = act.tx.get(AgentRecord, command.agent_id)
+    act.tx.update(agent, "AgentCooledDown", cooldown_until=command.until)
+    return {"id": agent.id, "until": command.until}

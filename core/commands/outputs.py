@@ -1,0 +1,102 @@
+"""Outputs: what was delivered, hashed and verified by the program itself (S2-25, F9)."""
+
+import hashlib
+import os
+from pathlib import Path
+
+from pydantic import Field
+
+from core.commands.approvals import consume
+from core.commands.moves import require_current_run
+from core.commands.registry import Act, Answer, Command, Text, Title, handles, letters
+from core.domain.entities import Approval, Goal, Output, Task
+from core.domain.errors import Conflict, Forbidden, Invalid
+from core.domain.limits import INLINE_OUTPUT_MAX
+from core.domain.states import OutputType, TaskStatus
+
+
+class AddOutput(Command):
+    """Deliver something for a task (or, by the coordinator, for a goal). The program hashes what is really there."""
+
+    who = letters("AC")
+    task: int | None = None
+    goal: int | None = None
+    type: OutputType = Field(description="code, document, data, config or other (S4-02)")
+    title: Title
+    summary: Text = ""
+    content: str | None = Field(None, description=f"The text itself, up to {INLINE_OUTPUT_MAX} bytes")
+    path: str | None = Field(None, description="Or a file below the company's outputs folder")
+    approval: int | None = Field(None, description="The approval that this act uses up, if it needed one")
+    approved_payload: dict[str, object] = Field(default_factory=dict, description="What that approval was about")
+
+
+@handles(AddOutput)
+def add_output(act: Act, command: AddOutput) -> Answer:
+    tx = act.tx
+    if (command.task is None) == (command.goal is None):
+        raise Invalid("An output belongs to a task or to a goal.", "Name exactly one of them.")
+    if command.task is not None:
+        task = tx.get(Task, command.task)
+        require_current_run(act, task)
+        if task.status != TaskStatus.WORKING:
+            raise Conflict(f"{task.name_tag} is {task.status}: it takes no output now.", "Start the task first.")
+        goal_id = task.goal_id
+    else:
+        goal_id = tx.get(Goal, command.goal or 0).id
+        if act.own_run().goal_id != goal_id:
+            raise Forbidden(f"Your run is not about G{goal_id}.", "Deliver to the goal that you were called for.")
+    if command.approval is not None:
+        consume(act, tx.get(Approval, command.approval), dict(command.approved_payload))
+    sha256, size = _verify(act, command)
+    output = tx.insert(
+        Output, "OutputAdded",
+        goal_id=goal_id, task_id=command.task, run_id=act.own_run().id, type=command.type, title=command.title,
+        summary=command.summary, content=command.content, path=command.path, sha256=sha256, size=size,
+        created_by=act.label,
+    )  # fmt: skip
+    return {"id": output.id, "sha256": sha256, "size": size}
+
+
+def _verify(act: Act, command: AddOutput) -> tuple[str, int]:
+    if (command.content is None) == (command.path is None):
+        raise Invalid("An output has content or a path.", "Give exactly one of them.")
+    if command.content is not None:
+        try:
+            data = command.content.encode()
+        except UnicodeEncodeError:
+            raise Invalid("The content holds half a character.", "Send valid Unicode, or a file.") from None
+        if not data.strip():
+            raise Invalid("The output is empty.", "Empty submissions are refused (S3-11).")
+        if len(data) > INLINE_OUTPUT_MAX:
+            raise Invalid(
+                f"The content has {len(data)} bytes; at most {INLINE_OUTPUT_MAX} lie on the board.",
+                "Write it to a file in the outputs folder and give its path.",
+            )
+        return hashlib.sha256(data).hexdigest(), len(data)
+    return hash_file(outputs_folder(act), command.path or "")
+
+
+def outputs_folder(act: Act) -> Path:
+    """The folder of delivered files, beside the board's own file."""
+    file = act.tx.value("SELECT file FROM pragma_database_list WHERE name = 'main'")
+    return Path(file).parent / "outputs"
+
+
+def hash_file(folder: Path, path: str) -> tuple[str, int]:
+    """sha256 and size of a delivered file. Raises Invalid when it is missing, empty, or outside the folder."""
+    target = (folder / path).resolve()
+    if not target.is_relative_to(folder.resolve()):
+        raise Invalid(
+            f"{path!r} is outside the outputs folder.", "Write the file below outputs/ and give its path there."
+        )
+    try:
+        with target.open("rb") as file:
+            if not os.path.isfile(target):
+                raise Invalid(f"{path!r} is no file.", "Give the path of a file.")
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+            size = file.tell()
+    except OSError as error:
+        raise Invalid(f"{path!r} cannot be read: {error.strerror}.", "Write the file first.") from None
+    if size == 0:
+        raise Invalid(f"{path!r} is empty.", "Empty submissions are refused (S3-11).")
+    return digest, size

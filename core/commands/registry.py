@@ -1,0 +1,130 @@
+"""What a command is, and the one registry of them. Tool lists, HTTP routes and the CLI are made from it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, ValidationError
+
+from core.blackboard.transaction import Transaction
+from core.domain.actors import Actor
+from core.domain.entities import AgentRecord, Run
+from core.domain.errors import Forbidden, Invalid
+from core.domain.lifecycles import Who
+from core.domain.limits import TEXT_MAX, TITLE_MAX
+
+Answer = dict[str, Any]
+
+
+def _sound(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError("the text holds half a character (a lone surrogate)") from None
+    return text
+
+
+Title = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=TITLE_MAX),
+    AfterValidator(_sound),
+]
+Text = Annotated[str, StringConstraints(max_length=TEXT_MAX), AfterValidator(_sound)]
+Reason = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=2000),
+    AfterValidator(_sound),
+]
+Slug = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,39}$")]
+
+
+class Command(BaseModel):
+    """A request to change the blackboard. Unknown fields are errors (S1-02).
+
+    `who` holds the capacities that may send it at all; lifecycles narrow that by state.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    who: ClassVar[frozenset[Who]] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """One command being carried out: the transaction, who acts, and in which capacities."""
+
+    tx: Transaction
+    actor: Actor
+    capacities: frozenset[Who]
+    agent: AgentRecord | None = None
+    run: Run | None = None
+
+    @property
+    def label(self) -> str:
+        """Who acts, as the board writes it."""
+        return self.actor.label
+
+    def own_run(self) -> Run:
+        """The run of the acting agent. Raises Forbidden for anybody else."""
+        if self.run is None:
+            raise Forbidden("Only an agent's run can do this.", "")
+        return self.run
+
+    def own_agent(self) -> AgentRecord:
+        """The acting agent. Raises Forbidden for anybody else."""
+        if self.agent is None:
+            raise Forbidden("Only an agent can do this.", "")
+        return self.agent
+
+
+C = TypeVar("C", bound=Command)
+Handler = Callable[[Act, Any], Answer]
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """A command's name, model, handler and one line of help."""
+
+    name: str
+    model: type[Command]
+    handler: Handler
+    about: str
+
+
+REGISTRY: dict[str, Registered] = {}
+
+
+def handles(model: type[C]) -> Callable[[Callable[[Act, C], Answer]], Callable[[Act, C], Answer]]:
+    """Register the function that carries a command out."""
+
+    def register(handler: Callable[[Act, C], Answer]) -> Callable[[Act, C], Answer]:
+        about = (model.__doc__ or "").strip().splitlines()[0]
+        REGISTRY[model.__name__] = Registered(model.__name__, model, handler, about)
+        return handler
+
+    return register
+
+
+def letters(text: str) -> frozenset[Who]:
+    """A set of capacities from their letters, e.g. 'HC'."""
+    return frozenset(Who(letter) for letter in text)
+
+
+def parse(name: str, arguments: dict[str, Any]) -> Command:
+    """A command from its name and plain arguments. Raises Invalid, which names each wrong field."""
+    registered = REGISTRY.get(name)
+    if registered is None:
+        raise Invalid(f"There is no command {name!r}.", "Known: " + ", ".join(sorted(REGISTRY)) + ".")
+    return build(registered.model, **arguments)
+
+
+def build(model: type[C], **arguments: Any) -> C:
+    """A command from keyword arguments. Raises Invalid, which names each wrong field."""
+    try:
+        return model.model_validate(arguments)
+    except ValidationError as error:
+        problems = "; ".join(
+            f"{'.'.join(str(part) for part in item['loc']) or 'arguments'}: {item['msg']}" for item in error.errors()
+        )
+        fields = ", ".join(model.model_fields)
+        raise Invalid(f"{model.__name__} was refused: {problems}.", f"Its fields are: {fields}.") from None

@@ -1,0 +1,324 @@
+"""The lives of runs, and the offers that a broadcast makes. The system's own commands."""
+
+from typing import Any
+
+from pydantic import Field
+
+from core.commands.moves import kill_run, release_task
+from core.commands.registry import Act, Answer, Command, Text, handles, letters
+from core.domain.entities import AgentRecord, Approval, Company, Mention, Offer, Run, Task
+from core.domain.errors import Conflict
+from core.domain.lifecycles import APPROVAL, RUN
+from core.domain.limits import LEASE_MS, RUNS_AT_ONCE, STARTS_PER_MINUTE, TICK_MS
+from core.domain.states import (
+    AgentStatus,
+    ApprovalStatus,
+    MentionStatus,
+    OfferAnswer,
+    RunKind,
+    RunStatus,
+    TaskStatus,
+)
+
+_HELD = (TaskStatus.CLAIMED, TaskStatus.WORKING)
+
+
+class QueueRun(Command):
+    """Ask for one attempt of one agent. The key makes a second request for the same attempt harmless."""
+
+    who = letters("S")
+    kind: RunKind
+    agent_id: int
+    task_id: int | None = None
+    goal_id: int | None = None
+    round_id: int | None = None
+    offers: tuple[int, ...] = Field((), description="Tasks that a broadcast shows")
+    mention_id: int | None = None
+    cause: int | None = Field(None, description="Id of the event that led to it")
+    key: str
+
+
+@handles(QueueRun)
+def queue_run(act: Act, command: QueueRun) -> Answer:
+    tx = act.tx
+    known = tx.value("SELECT id FROM runs WHERE idempotency_key = :key", key=command.key)
+    if known is not None:
+        return {"id": known, "queued": False}
+    goal_id = command.goal_id
+    if command.task_id is not None:
+        goal_id = tx.get(Task, command.task_id).goal_id
+    run = tx.insert(
+        Run, "RunQueued",
+        agent_id=command.agent_id, kind=command.kind, task_id=command.task_id, goal_id=goal_id,
+        round_id=command.round_id, status=RunStatus.QUEUED, fence=1, owner=None, pid=None, pid_started=None,
+        lease_until=None, model="", prompt_hash="", tokens_in=0, tokens_out=0, cost_micros=0, exit_kind="", detail="",
+        session="", cause=command.cause, idempotency_key=command.key, started_at=None, ended_at=None,
+    )  # fmt: skip
+    if command.kind == RunKind.EXECUTE and command.task_id is not None:
+        _bind(act, run, command.task_id)
+    for task_id in command.offers:
+        _offer(act, run, tx.get(Task, task_id))
+    if command.mention_id is not None:
+        mention = tx.get(Mention, command.mention_id)
+        tx.update(mention, "MentionTaken", status=MentionStatus.WOKEN, run_id=run.id)
+    return {"id": run.id, "queued": True}
+
+
+def _bind(act: Act, run: Run, task_id: int) -> None:
+    task = act.tx.get(Task, task_id)
+    if task.status not in _HELD or task.assignee_id != run.agent_id or task.current_run is not None:
+        raise Conflict(f"{task.name_tag} is not waiting for a run of A{run.agent_id}.", "")
+    act.tx.update(task, "TaskRunQueued", touch=False, current_run=run.id)
+
+
+def _offer(act: Act, run: Run, task: Task) -> None:
+    known = act.tx.select(
+        Offer, "task_id = :task AND agent_id = :agent AND offer = :offer",
+        task=task.id, agent=run.agent_id, offer=task.offer,
+    )  # fmt: skip
+    if known:
+        act.tx.update(known[0], "TaskOffered", run_id=run.id, answer=OfferAnswer.OPEN)
+    else:
+        act.tx.insert(
+            Offer, "TaskOffered",
+            task_id=task.id, agent_id=run.agent_id, offer=task.offer, run_id=run.id, answer=OfferAnswer.OPEN,
+        )  # fmt: skip
+
+
+class StartRun(Command):
+    """Begin a queued run in this owner's process, if the company is started and the caps allow it (F14, F20)."""
+
+    who = letters("S")
+    run: int
+    owner: str
+    runs_at_once: int = RUNS_AT_ONCE
+    starts_per_minute: int = STARTS_PER_MINUTE
+
+
+@handles(StartRun)
+def start_run(act: Act, command: StartRun) -> Answer:
+    tx = act.tx
+    run = tx.get(Run, command.run)
+    RUN.require(run.name_tag, run.status, RunStatus.STARTING, "StartRun", act.capacities)
+    agent = tx.get(AgentRecord, run.agent_id)
+    why = _held_back(act, run, agent, command)
+    if why:
+        return {"id": run.id, "started": False, "why": why}
+    run = tx.update(
+        run, "RunStarted", status=RunStatus.RUNNING, owner=command.owner, started_at=tx.now,
+        lease_until=tx.now + LEASE_MS,
+    )  # fmt: skip
+    return {"id": run.id, "started": True, "fence": run.fence}
+
+
+def _held_back(act: Act, run: Run, agent: AgentRecord, command: StartRun) -> str:
+    """Why a queued run may not start now; empty if it may."""
+    tx = act.tx
+    company = tx.get(Company, 1)
+    if not company.dispatching:
+        return f"the company is stopped: {company.stop_reason}"
+    if agent.status != AgentStatus.ACTIVE:
+        return f"{agent.name} is {agent.status}"
+    if agent.cooldown_until is not None and agent.cooldown_until > tx.now:
+        return f"{agent.name} cools down"
+    paused = tx.value("SELECT paused_at FROM goals WHERE id = :goal", goal=run.goal_id)
+    if paused is not None:
+        return f"G{run.goal_id} is paused"
+    live = "SELECT count(*) FROM runs WHERE status IN ('starting', 'running')"
+    if tx.value(live) >= command.runs_at_once:
+        return f"{command.runs_at_once} runs at once are the company's cap"
+    if tx.value(f"{live} AND agent_id = :agent", agent=agent.id) >= agent.max_runs:
+        return f"{agent.name} works at its cap of {agent.max_runs}"
+    recent = tx.value("SELECT count(*) FROM runs WHERE started_at > :since", since=tx.now - 60_000)
+    if recent >= command.starts_per_minute:
+        return f"{command.starts_per_minute} starts a minute are the company's cap"
+    return ""
+
+
+class RecordProcess(Command):
+    """Keep the fingerprint of a run's process, so that a later owner can tell it from a stranger's (F17)."""
+
+    who = letters("S")
+    run: int
+    pid: int
+    pid_started: int = Field(description="Start time of the process, ms UTC")
+
+
+@handles(RecordProcess)
+def record_process(act: Act, command: RecordProcess) -> Answer:
+    run = act.tx.get(Run, command.run)
+    act.tx.update(run, "RunProcessStarted", pid=command.pid, pid_started=command.pid_started)
+    return {"id": run.id}
+
+
+class RenewRuns(Command):
+    """Renew the leases of runs that are alive in this owner's process."""
+
+    who = letters("S")
+    runs: tuple[int, ...]
+    owner: str
+
+
+@handles(RenewRuns)
+def renew_runs(act: Act, command: RenewRuns) -> Answer:
+    renewed = []
+    for run_id in command.runs:
+        run = act.tx.find(Run, run_id)
+        if run is not None and run.status in (RunStatus.STARTING, RunStatus.RUNNING) and run.owner == command.owner:
+            act.tx.update(run, "RunRenewed", lease_until=act.tx.now + LEASE_MS)
+            renewed.append(run_id)
+    return {"renewed": renewed}
+
+
+class FinishRun(Command):
+    """End a run with its outcome; a task that it still held goes back (F1, F2)."""
+
+    who = letters("S")
+    run: int
+    status: RunStatus
+    exit_kind: str = ""
+    detail: Text = ""
+    tokens_in: int = Field(0, ge=0)
+    tokens_out: int = Field(0, ge=0)
+    cost_micros: int = Field(0, ge=0)
+    session: str = ""
+    retry_at: int | None = Field(None, description="With rate_limited: when its provider takes requests again")
+
+
+@handles(FinishRun)
+def finish_run(act: Act, command: FinishRun) -> Answer:
+    tx = act.tx
+    run = tx.get(Run, command.run)
+    if run.status in RUN.final:
+        return {"id": run.id, "status": str(run.status), "finished": False}
+    RUN.require(run.name_tag, run.status, command.status, "FinishRun", act.capacities)
+    run = tx.update(
+        run, "RunFinished", status=command.status, exit_kind=command.exit_kind, detail=command.detail,
+        tokens_in=command.tokens_in, tokens_out=command.tokens_out, cost_micros=command.cost_micros,
+        session=command.session, ended_at=tx.now, fence=run.fence + 1,
+    )  # fmt: skip
+    limited = command.status == RunStatus.RATE_LIMITED
+    retry_at = command.retry_at if limited else tx.now + TICK_MS if _needs_rest(run) else None
+    if retry_at is not None:
+        tx.update(tx.get(AgentRecord, run.agent_id), "AgentCooledDown", cooldown_until=retry_at)
+    give_back(act, run, command.detail or f"{run.name_tag} ended {run.status}", costs_attempt=not limited)
+    return {"id": run.id, "status": str(run.status), "finished": True}
+
+
+def _needs_rest(run: Run) -> bool:
+    """A failed run that counts no attempt of a task must not be asked for again at once (F14)."""
+    return run.status != RunStatus.SUCCEEDED and run.kind in (RunKind.BROADCAST, RunKind.PROPOSE, RunKind.MENTION)
+
+
+def give_back(act: Act, run: Run, why: str, *, costs_attempt: bool = True) -> None:
+    """What a run that has ended still held: its task goes back, its unanswered offers are settled."""
+    tx = act.tx
+    if run.task_id is not None:
+        task = tx.get(Task, run.task_id)
+        if task.current_run == run.id and task.status in _HELD:
+            release_task(act, task, why, costs_attempt=costs_attempt)
+    claimed = False
+    offers = tx.select(Offer, "run_id = :run ORDER BY id", run=run.id) if run.kind == RunKind.BROADCAST else []
+    for offer in offers:
+        claimed = claimed or offer.answer == OfferAnswer.CLAIM
+    for offer in offers:
+        if offer.answer != OfferAnswer.OPEN:
+            continue
+        if run.status == RunStatus.SUCCEEDED and not claimed:
+            tx.update(offer, "OfferAnswered", answer=OfferAnswer.NO_REPLY)
+        else:
+            tx.update(offer, "OfferReturned", run_id=None)
+
+
+class LoseRun(Command):
+    """The process or the owner of a run is gone: the run is lost and its task pending again (F1)."""
+
+    who = letters("S")
+    run: int
+    why: Text
+
+
+@handles(LoseRun)
+def lose_run(act: Act, command: LoseRun) -> Answer:
+    run = act.tx.get(Run, command.run)
+    if run.status in RUN.final:
+        return {"id": run.id, "lost": False}
+    RUN.require(run.name_tag, run.status, RunStatus.LOST, "LoseRun", act.capacities)
+    run = act.tx.update(
+        run, "RunLost", status=RunStatus.LOST, exit_kind="lost", detail=command.why, ended_at=act.tx.now,
+        fence=run.fence + 1,
+    )  # fmt: skip
+    give_back(act, run, command.why)
+    return {"id": run.id, "lost": True}
+
+
+def end_live_runs(act: Act, where: str, why: str, **parameters: Any) -> int:
+    """Kill the live runs for a condition written by us; their tasks go back without costing an attempt."""
+    runs = act.tx.select(Run, f"status IN ('queued', 'starting', 'running') AND ({where})", **parameters)
+    for run in runs:
+        give_back(act, kill_run(act, run, why), why, costs_attempt=False)
+    return len(runs)
+
+
+class CountBroadcast(Command):
+    """Note that a pending task was on offer for another tick (C-09)."""
+
+    who = letters("S")
+    tasks: tuple[int, ...]
+
+
+@handles(CountBroadcast)
+def count_broadcast(act: Act, command: CountBroadcast) -> Answer:
+    for task_id in command.tasks:
+        task = act.tx.get(Task, task_id)
+        if task.status == TaskStatus.PENDING:
+            act.tx.update(task, "TaskBroadcast", touch=False, broadcasts=task.broadcasts + 1, broadcast_at=act.tx.now)
+    return {"tasks": list(command.tasks)}
+
+
+class AnswerOffer(Command):
+    """Answer a broadcast for one task without claiming it (S3-02)."""
+
+    who = letters("A")
+    task: int
+    answer: OfferAnswer
+
+
+@handles(AnswerOffer)
+def answer_offer(act: Act, command: AnswerOffer) -> Answer:
+    if command.answer in (OfferAnswer.CLAIM, OfferAnswer.OPEN):
+        raise Conflict("A claim is made by ClaimTask.", "Send ClaimTask, or answer observation or no_reply.")
+    offers = act.tx.select(Offer, "run_id = :run AND task_id = :task", run=act.own_run().id, task=command.task)
+    if not offers:
+        raise Conflict(f"T{command.task} was not offered to this run.", "Answer only what the broadcast shows.")
+    act.tx.update(offers[0], "OfferAnswered", answer=command.answer)
+    return {"task": command.task, "answer": str(command.answer)}
+
+
+class ExpireApproval(Command):
+    """A question whose time is over ends as cancelled; silence never approves."""
+
+    who = letters("S")
+    approval: int
+
+
+@handles(ExpireApproval)
+def expire_approval(act: Act, command: ExpireApproval) -> Answer:
+    approval = act.tx.get(Approval, command.approval)
+    APPROVAL.require(approval.name_tag, approval.status, ApprovalStatus.CANCELLED, "CancelApproval", act.capacities)
+    act.tx.update(approval, "ApprovalExpired", status=ApprovalStatus.CANCELLED, note="its time was over")
+    return {"id": approval.id, "status": "cancelled"}
+
+
+class NoteTick(Command):
+    """Record something that the ticker did or could not do, e.g. a step that failed."""
+
+    who = letters("S")
+    kind: str = Field(pattern=r"^[A-Z][A-Za-z]+$")
+    facts: dict[str, Any]
+
+
+@handles(NoteTick)
+def note_tick(act: Act, command: NoteTick) -> Answer:
+    event = act.tx.record(command.kind, "ticker", int(command.facts.get("tick", 0)), command.facts)
+    return {"event": event.id}

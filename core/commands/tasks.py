@@ -1,0 +1,323 @@
+"""Commands that make and change tasks and their dependencies. Moves by the assignee are in `work`."""
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from core.commands.company import agent_by_slug
+from core.commands.moves import join_round, meet_dependency, move_task, release_task
+from core.commands.registry import Act, Answer, Command, Reason, Slug, Text, Title, handles, letters
+from core.domain.actors import Operator
+from core.domain.entities import Goal, Round, Task, TaskDep
+from core.domain.errors import Conflict, Forbidden, Invalid
+from core.domain.goals import is_reviewed
+from core.domain.lifecycles import TASK, Who
+from core.domain.limits import LEASE_MS
+from core.domain.states import (
+    TASK_FINAL,
+    AgentStatus,
+    GoalStatus,
+    OnFail,
+    Risk,
+    RoundStatus,
+    TaskStatus,
+)
+
+_OPEN_ROUND = (RoundStatus.OPEN, RoundStatus.STALLED)
+
+
+class Dependency(BaseModel):
+    """What must be done first."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    task: int
+    on_fail: OnFail = OnFail.CANCEL
+
+
+class NewTask(BaseModel):
+    """Intent, end state, constraints: never steps (S3-01)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    title: Title
+    intent: Text = ""
+    end_state: Text = Field("", description="What can be checked when it is done (S3-20)")
+    constraints: tuple[Text, ...] = ()
+    must_haves: tuple[str, ...] = Field((), description="Ids of the goal's must-haves that it covers")
+    capabilities: tuple[Slug, ...] = Field((), description="What its agent must be able to do")
+    arguments: dict[str, Any] = Field(default_factory=dict, description="Facts for the agent's program")
+    risk: Risk = Risk.STANDARD
+    priority: int = Field(2, ge=0, le=4, description="0 is most urgent")
+    depends_on: tuple[Dependency, ...] = ()
+    parent: int | None = None
+    retry_of: int | None = Field(None, description="The ended task that this one tries again")
+    idempotency_key: str | None = Field(None, max_length=200)
+
+
+def add_task(act: Act, goal: Goal, new: NewTask, status: TaskStatus, round_: Round | None) -> Task:
+    """Insert a task of a goal with its dependencies; counts it in its round. Touches the goal not at all (S1-16)."""
+    known = {must["id"] for must in goal.must_haves}
+    unknown = [must_id for must_id in new.must_haves if must_id not in known]
+    if unknown:
+        raise Invalid(
+            f"{goal.name_tag} has no must-have {', '.join(unknown)}.", f"It has: {', '.join(sorted(known)) or 'none'}."
+        )
+    for reference in (new.parent, new.retry_of):
+        if reference is not None and act.tx.get(Task, reference).goal_id != goal.id:
+            raise Invalid(f"T{reference} belongs to another goal.", f"Name a task of {goal.name_tag}.")
+    values = new.model_dump(exclude={"depends_on", "parent"})
+    task = act.tx.insert(
+        Task, "TaskCreated",
+        goal_id=goal.id, round_id=None, parent_id=new.parent, status=TaskStatus.DRAFT, block_kind=None,
+        assignee_id=None, last_assignee_id=None, current_run=None, fence=0, lease_until=None, attempts=0,
+        review_attempts=0, open_deps=0, offer=1, broadcasts=0, broadcast_at=None, created_by=act.label, reason="",
+        **values,
+    )  # fmt: skip
+    for dependency in new.depends_on:
+        add_dependency(act, task.id, dependency)
+    if round_ is not None:
+        task = join_round(act, act.tx.get(Task, task.id), round_, "TaskEnqueued", status)
+    return task
+
+
+def add_dependency(act: Act, task_id: int, dependency: Dependency) -> TaskDep:
+    """An edge, counted in the same transaction; a cycle is refused."""
+    tx = act.tx
+    task = tx.get(Task, task_id)
+    target = tx.get(Task, dependency.task)
+    if target.goal_id != task.goal_id:
+        raise Invalid(f"{target.name_tag} belongs to another goal.", "Depend on a task of the same goal.")
+    cycle = tx.value(
+        "WITH RECURSIVE up(id) AS (SELECT :target UNION SELECT depends_on FROM task_deps JOIN up ON task_id = up.id)"
+        " SELECT 1 FROM up WHERE id = :task",
+        target=target.id,
+        task=task.id,
+    )
+    if cycle is not None:
+        raise Conflict(
+            f"{task.name_tag} cannot wait for {target.name_tag}: that would be a circle.", "Leave this dependency out."
+        )
+    if tx.value("SELECT 1 FROM task_deps WHERE task_id = :t AND depends_on = :d", t=task.id, d=target.id) is not None:
+        raise Conflict(f"{task.name_tag} waits for {target.name_tag} already.", "")
+    failed = target.status in TASK_FINAL and target.status != TaskStatus.DONE
+    if failed and dependency.on_fail == OnFail.CANCEL:
+        raise Conflict(f"{target.name_tag} is {target.status} and will never be done.", "Depend on its retry instead.")
+    met = target.status == TaskStatus.DONE or (failed and dependency.on_fail == OnFail.PROCEED)
+    edge = tx.insert(
+        TaskDep,
+        "DependencyAdded",
+        task_id=task.id,
+        depends_on=target.id,
+        on_fail=dependency.on_fail,
+        met=met,
+    )
+    if not met:
+        tx.update(task, "TaskDependencyAdded", open_deps=task.open_deps + 1)
+    return edge
+
+
+class CreateTask(NewTask, Command):
+    """Make a task below a goal: a draft before the goal is active, else pending in its open round."""
+
+    who = letters("HCAX")
+    goal: int
+    draft: bool = Field(False, description="Keep it a draft even if a round is open")
+
+
+@handles(CreateTask)
+def create_task(act: Act, command: CreateTask) -> Answer:
+    goal = act.tx.get(Goal, command.goal)
+    if goal.status not in (GoalStatus.DRAFT, GoalStatus.PLANNING, GoalStatus.ACTIVE):
+        raise Conflict(f"{goal.name_tag} is {goal.status}: it takes no new task.", "Make a new goal.")
+    if Who.CEO in act.capacities and not (is_reviewed(goal) or goal.created_by == act.label):
+        raise Forbidden(f"{goal.name_tag} is not reviewed.", "The CEO adds tasks only below a reviewed goal (S1-21).")
+    new = NewTask(**command.model_dump(exclude={"goal", "draft"}))
+    round_ = None if command.draft else open_round_of(act, goal)
+    status = TaskStatus.DRAFT if round_ is None else TaskStatus.PENDING
+    task = add_task(act, goal, new, status, round_)
+    return {"id": task.id, "status": str(task.status), "goal": goal.id}
+
+
+def open_round_of(act: Act, goal: Goal) -> Round | None:
+    """The goal's open (or stalled) round, if there is one."""
+    found = act.tx.select(Round, "goal_id = :goal AND status IN ('open', 'stalled')", goal=goal.id)
+    return found[0] if found else None
+
+
+def enqueue(act: Act, task: Task) -> Task:
+    """A draft becomes pending in the open round of its goal."""
+    TASK.require(task.name_tag, task.status, TaskStatus.PENDING, "EnqueueTask", act.capacities)
+    goal = act.tx.get(Goal, task.goal_id)
+    if Who.CEO in act.capacities and not is_reviewed(goal):
+        raise Forbidden(f"{goal.name_tag} is not reviewed.", "The CEO enqueues only below a reviewed goal (S1-21).")
+    if task.round_id is not None:
+        return act.tx.update(task, "TaskEnqueued", status=TaskStatus.PENDING)
+    round_ = open_round_of(act, goal)
+    if round_ is None:
+        raise Conflict(f"{goal.name_tag} has no open round.", "The task is taken along when the next round opens.")
+    return join_round(act, task, round_, "TaskEnqueued", TaskStatus.PENDING)
+
+
+class EnqueueTask(Command):
+    """Make a draft task pending in its goal's open round."""
+
+    who = letters("HCX")
+    task: int
+
+
+@handles(EnqueueTask)
+def enqueue_task(act: Act, command: EnqueueTask) -> Answer:
+    task = enqueue(act, act.tx.get(Task, command.task))
+    return {"id": task.id, "status": str(task.status)}
+
+
+class EditTask(Command):
+    """Change what a task that nobody works on asks for, or how urgent it is; it is offered anew."""
+
+    who = letters("HC")
+    task: int
+    title: Title | None = None
+    intent: Text | None = None
+    end_state: Text | None = None
+    capabilities: tuple[Slug, ...] | None = None
+    priority: int | None = Field(None, ge=0, le=4)
+
+
+@handles(EditTask)
+def edit_task(act: Act, command: EditTask) -> Answer:
+    task = act.tx.get(Task, command.task)
+    changes = command.model_dump(exclude={"task"}, exclude_none=True)
+    if set(changes) - {"priority"} and task.status not in (TaskStatus.DRAFT, TaskStatus.PENDING, TaskStatus.BLOCKED):
+        raise Conflict(f"{task.name_tag} is {task.status}: its text is settled.", "Cancel it and make a new one.")
+    if changes:
+        act.tx.update(task, "TaskEdited", offer=task.offer + 1, broadcasts=0, **changes)
+    return {"id": task.id, "changed": sorted(changes)}
+
+
+class AddDependency(Command):
+    """Let a task wait for another one; a circle is refused."""
+
+    who = letters("HCA")
+    task: int
+    depends_on: int
+    on_fail: OnFail = OnFail.CANCEL
+
+
+@handles(AddDependency)
+def add_dependency_command(act: Act, command: AddDependency) -> Answer:
+    task = act.tx.get(Task, command.task)
+    if task.status not in (TaskStatus.DRAFT, TaskStatus.PENDING):
+        raise Conflict(f"{task.name_tag} is {task.status}: it waits for nothing any more.", TASK.hint(task.status))
+    edge = add_dependency(act, task.id, Dependency(task=command.depends_on, on_fail=command.on_fail))
+    return {"task": task.id, "depends_on": edge.depends_on, "met": edge.met}
+
+
+class WaiveDependency(Command):
+    """Let a task go on without what it waits for (e.g. held because that failed)."""
+
+    who = letters("HC")
+    task: int
+    depends_on: int
+
+
+@handles(WaiveDependency)
+def waive_dependency(act: Act, command: WaiveDependency) -> Answer:
+    edges = act.tx.select(
+        TaskDep, "task_id = :task AND depends_on = :on AND met = 0", task=command.task, on=command.depends_on
+    )
+    if not edges:
+        raise Conflict(f"T{command.task} does not wait for T{command.depends_on}.", "")
+    meet_dependency(act, edges[0])
+    return {"task": command.task, "waived": command.depends_on}
+
+
+class AssignTask(Command):
+    """Give a pending task to an agent."""
+
+    who = letters("HCS")
+    task: int
+    agent: Slug
+
+
+@handles(AssignTask)
+def assign_task(act: Act, command: AssignTask) -> Answer:
+    task = act.tx.get(Task, command.task)
+    agent = agent_by_slug(act, command.agent)
+    if agent.status != AgentStatus.ACTIVE:
+        raise Conflict(f"{agent.name} is {agent.status}.", "Choose an active agent.")
+    if task.open_deps:
+        raise Conflict(f"{task.name_tag} still waits for {task.open_deps} other task(s).", "Waive them, or wait.")
+    task = move_task(
+        act, task, TaskStatus.CLAIMED, "AssignTask", "TaskAssigned",
+        assignee_id=agent.id, fence=task.fence + 1, lease_until=_lease(act),
+    )  # fmt: skip
+    return {"id": task.id, "assignee": agent.slug, "fence": task.fence}
+
+
+def _lease(act: Act) -> int | None:
+    # An operator's claim never expires silently (DESIGN §4).
+    return None if isinstance(act.actor, Operator) else act.tx.now + LEASE_MS
+
+
+class UnblockTask(Command):
+    """What blocked a task is solved: it is pending again."""
+
+    who = letters("SCH")
+    task: int
+    note: Text = ""
+
+
+@handles(UnblockTask)
+def unblock_task(act: Act, command: UnblockTask) -> Answer:
+    task = act.tx.get(Task, command.task)
+    task = move_task(
+        act, task, TaskStatus.PENDING, "UnblockTask", "TaskUnblocked",
+        assignee_id=None, last_assignee_id=task.assignee_id, reason=command.note,
+    )  # fmt: skip
+    return {"id": task.id, "status": str(task.status)}
+
+
+class ResumeTask(Command):
+    """Let a task that waited for a person go on."""
+
+    who = letters("H")
+    task: int
+    note: Text = ""
+
+
+@handles(ResumeTask)
+def resume_task(act: Act, command: ResumeTask) -> Answer:
+    from core.commands.moves import cancel_questions
+
+    task = act.tx.get(Task, command.task)
+    task = move_task(act, task, TaskStatus.PENDING, "ResumeTask", "TaskResumed", reason=command.note, attempts=0)
+    cancel_questions(act, f"task:{task.id}")
+    return {"id": task.id, "status": str(task.status)}
+
+
+class CancelTask(Command):
+    """End a task without a result."""
+
+    who = letters("HCS")
+    task: int
+    reason: Reason
+
+
+@handles(CancelTask)
+def cancel_task(act: Act, command: CancelTask) -> Answer:
+    task = act.tx.get(Task, command.task)
+    task = move_task(act, task, TaskStatus.CANCELLED, "CancelTask", "TaskCancelled", reason=command.reason)
+    return {"id": task.id, "status": str(task.status)}
+
+
+class ReleaseTask(Command):
+    """Take a claim back whose agent cannot work: the task is pending again."""
+
+    who = letters("S")
+    task: int
+    why: Text
+
+
+@handles(ReleaseTask)
+def release_task_command(act: Act, command: ReleaseTask) -> Answer:
+    task = release_task(act, act.tx.get(Task, command.task), command.why, costs_attempt=False)
+    return {"id": task.id, "status": str(task.status)}

@@ -1,0 +1,199 @@
+"""Opens a company: the facade that the room, the command line and the server use.
+
+A company is a folder with a board. Whoever owns the board runs its ticker and its runs; others follow.
+"""
+
+import asyncio
+import contextlib
+import hashlib
+import os
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Literal
+
+import platformdirs
+
+from core.agents.runner import Runner
+from core.agents.transcript import Transcripts
+from core.blackboard.board import Board
+from core.commands.company import CreateCompany
+from core.commands.door import Door, LocalDoor
+from core.commands.registry import Answer, Command
+from core.commands.remote_door import RemoteDoor
+from core.config import CONFIG, Config, read_config, write_config
+from core.dispatcher import Caps, Dispatcher
+from core.domain.actors import Actor, Operator
+from core.domain.errors import BoardError, Invalid
+from core.ticker import Ticked, Ticker
+
+BOARD = "board.db"
+Clock = Callable[[], int]
+
+
+def wall_clock() -> int:
+    """Milliseconds UTC."""
+    return time.time_ns() // 1_000_000
+
+
+def board_path(folder: Path) -> Path:
+    """The blackboard file of a company."""
+    return folder / BOARD
+
+
+def socket_path(folder: Path) -> Path:
+    """The owner's socket: in the user's runtime folder, since a path beside the board may be too long for a socket."""
+    name = hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:20]
+    return Path(platformdirs.user_runtime_dir("opsroom")) / f"{name}.sock"
+
+
+async def create_company(folder: Path, config: Config, *, clock: Clock = wall_clock) -> None:
+    """Make a company's folder and board. Raises Invalid if the folder holds one already."""
+    await asyncio.to_thread(_make_folder, folder, config)
+    board = await Board.open(board_path(folder), clock=clock, create=True, role="owner")
+    try:
+        assert board.writer is not None
+        door = LocalDoor(board.writer, "init")
+        command = CreateCompany(name=config.name, mission=config.mission, locale=config.locale)
+        await door.execute(Operator(), command)
+    finally:
+        await board.close()
+
+
+def _make_folder(folder: Path, config: Config) -> None:
+    if board_path(folder).exists() or (folder / CONFIG).exists():
+        raise Invalid(f"{folder} holds a company already; it was left as it is.", f"Open it: opsroom {folder}")
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for name in ("outputs", "runs", "agents", "knowledge", "prompts"):
+            (folder / name).mkdir(mode=0o700, exist_ok=True)
+        write_config(folder, config)
+    except OSError as error:
+        raise Invalid(f"{folder} cannot be made: {error.strerror}.", "Choose a folder that you may write.") from None
+
+
+class OpenCompany:
+    """An open company. `door` is where commands go, whether or not this process owns the board."""
+
+    def __init__(self, folder: Path, config: Config, board: Board, runners: Mapping[str, Runner], clock: Clock) -> None:
+        self.folder = folder
+        self.config = config
+        self.board = board
+        self.clock = clock
+        self.token = f"{os.getpid()}:{uuid.uuid4().hex[:8]}"
+        self.last_tick: Ticked | None = None
+        self.ticker: Ticker | None = None
+        self.dispatcher: Dispatcher | None = None
+        self._runners = runners
+        self._local: LocalDoor | None = None
+        self._remote = RemoteDoor(socket_path(folder))
+        self._jobs: list[asyncio.Task[None]] = []
+        self._unfollow: list[Callable[[], None]] = []
+        self._transcripts: Transcripts | None = None
+
+    @classmethod
+    async def open(
+        cls,
+        folder: Path,
+        runners: Mapping[str, Runner] | None = None,
+        *,
+        role: Literal["owner", "reader", "auto"] = "auto",
+        clock: Clock = wall_clock,
+    ) -> "OpenCompany":
+        """Open the company in a folder. Raises Invalid or a BoardError that says what to do."""
+        folder = await asyncio.to_thread(folder.resolve)
+        config = await asyncio.to_thread(read_config, folder)
+        board = await Board.open(board_path(folder), clock=clock, role=role)
+        company = cls(folder, config, board, runners or {}, clock)
+        company._take_up()
+        return company
+
+    @property
+    def door(self) -> Door:
+        """The one door for changes, here or in the owner's process."""
+        return self._local or self._remote
+
+    @property
+    def local_door(self) -> LocalDoor | None:
+        """The door, if this process owns the board."""
+        return self._local
+
+    @property
+    def is_owner(self) -> bool:
+        """Whether this process runs the ticker and the runs."""
+        return self._local is not None
+
+    def transcript(self, run_id: int) -> Path:
+        """Where a run's transcript lies."""
+        return self.folder / "runs" / f"{run_id}.jsonl"
+
+    async def execute(self, command: Command, *, actor: Actor | None = None, key: str | None = None) -> Answer:
+        """Send a command, as the operator if nobody else is named."""
+        return await self.door.execute(actor or Operator(), command, key=key)
+
+    def _take_up(self) -> None:
+        """Set up the owner's parts when this process owns the board."""
+        writer = self.board.writer
+        if writer is None or self._local is not None:
+            return
+        caps = self.config.caps
+        self._local = LocalDoor(writer, self.token)
+        self._transcripts = Transcripts(self.folder / "runs", self.clock)
+        self.dispatcher = Dispatcher(
+            self._local,
+            self.board.readers,
+            self._runners,
+            self.folder,
+            Caps(caps.runs_at_once, caps.starts_per_minute, caps.run_seconds),
+            self._transcripts,
+            clock=self.clock,
+        )
+        self.ticker = Ticker(
+            writer, self._local, self.dispatcher.lost,
+            clock=self.clock, monotonic=time.monotonic, on_tick=self._note_tick,
+        )  # fmt: skip
+
+    def _note_tick(self, ticked: Ticked) -> None:
+        self.last_tick = ticked
+
+    async def start(self) -> None:
+        """Begin to tick and to run, or to wait for the owner's end in order to take over."""
+        if self.is_owner:
+            await self._start_owner()
+        else:
+            self._jobs.append(asyncio.create_task(self._wait_for_ownership(), name="take over"))
+
+    async def _start_owner(self) -> None:
+        assert self.ticker is not None
+        assert self.dispatcher is not None
+        await self.dispatcher.sweep()
+        self._unfollow += [self.board.follow(self.dispatcher.hear), self.board.follow(self.ticker.hear)]
+        self._jobs += [
+            asyncio.create_task(self.dispatcher.run(), name="dispatcher"),
+            asyncio.create_task(self.ticker.run(), name="ticker"),
+        ]
+
+    async def _wait_for_ownership(self) -> None:
+        while True:
+            await asyncio.sleep(0.5)
+            with contextlib.suppress(BoardError):
+                if await self.board.try_own():
+                    self._take_up()
+                    await self._start_owner()
+                    return
+
+    async def close(self) -> None:
+        """End the runs whole, stop ticking, and let the board go."""
+        for unfollow in self._unfollow:
+            unfollow()
+        for job in reversed(self._jobs):
+            job.cancel()
+        await asyncio.gather(*self._jobs, return_exceptions=True)
+        self._jobs.clear()
+        if self.ticker is not None:
+            await self.ticker.give_up_lease()
+        if self._transcripts is not None:
+            await asyncio.to_thread(self._transcripts.stop)
+        await self._remote.close()
+        await self.board.close()

@@ -1,0 +1,76 @@
+"""`company.toml`: the settings of one company, checked when it is opened."""
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from core.domain.errors import Invalid
+from core.domain.limits import RUNS_AT_ONCE, STARTS_PER_MINUTE
+
+CONFIG = "company.toml"
+
+
+class CapsConfig(BaseModel):
+    """Upper bounds; all finite."""
+
+    model_config = ConfigDict(extra="forbid")
+    runs_at_once: int = Field(RUNS_AT_ONCE, ge=1, le=1000)
+    starts_per_minute: int = Field(STARTS_PER_MINUTE, ge=1, le=100_000)
+    run_seconds: float = Field(1800, gt=0)
+
+
+class RehearsalConfig(BaseModel):
+    """What the rehearsal agents audit, and how long they pause between acts so that a person can watch."""
+
+    model_config = ConfigDict(extra="forbid")
+    folder: str
+    pace_ms: int = Field(0, ge=0, le=60_000)
+
+
+class Config(BaseModel):
+    """All of `company.toml`."""
+
+    model_config = ConfigDict(extra="forbid")
+    name: str = "My company"
+    mission: str = ""
+    locale: Literal["en", "zh"] = "en"
+    caps: CapsConfig = Field(default_factory=CapsConfig)
+    rehearsal: RehearsalConfig | None = None
+
+
+def read_config(folder: Path) -> Config:
+    """The settings of a company. Raises Invalid, which names the file and each wrong key."""
+    path = folder / CONFIG
+    try:
+        return Config.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        raise Invalid(f"{folder} holds no company: {CONFIG} is missing.", "Make one with `opsroom init`.") from None
+    except OSError as error:
+        raise Invalid(f"{path} cannot be read: {error.strerror}.", "Check its owner and mode.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise Invalid(f"{path} is not valid TOML: {error}.", "Mend that line; nothing was changed.") from None
+    except ValidationError as error:
+        problems = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
+        raise Invalid(f"{path} has wrong settings: {problems}.", "Mend them; nothing was changed.") from None
+
+
+def write_config(folder: Path, config: Config) -> None:
+    """Write a new company.toml; never over an existing one (FileExistsError)."""
+    with (folder / CONFIG).open("x", encoding="utf-8") as file:
+        file.write(_toml(config.model_dump(exclude_none=True)))
+
+
+def _toml(table: dict[str, Any]) -> str:
+    plain = [
+        f"{key} = {json.dumps(value, ensure_ascii=False)}"
+        for key, value in table.items()
+        if not isinstance(value, dict)
+    ]
+    text = "\n".join(plain) + "\n"
+    for key, value in table.items():
+        if isinstance(value, dict):
+            text += f"\n[{key}]\n" + _toml(value)
+    return text

@@ -1,0 +1,222 @@
+"""Starts, watches and ends runs. Each run is an asyncio task; its child processes die with it (F17)."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.agents.process import kill_family, same_process
+from core.agents.runner import Assignment, Desk, Outcome, Runner
+from core.agents.transcript import Transcripts
+from core.blackboard.readers import Readers
+from core.commands.approvals import KillRun
+from core.commands.door import LocalDoor
+from core.commands.runs import FinishRun, RecordProcess, RenewRuns, StartRun
+from core.domain.actors import Agent, System
+from core.domain.entities import AgentRecord, Company, Event, Goal, Round, Run, Task
+from core.domain.errors import Fenced, OpsroomError
+from core.domain.limits import LEASE_MS, RUNS_AT_ONCE, STARTS_PER_MINUTE
+from core.domain.states import RunStatus
+
+RENEW_S = LEASE_MS / 3000
+log = logging.getLogger(__name__)
+DISPATCHER = System("dispatcher")
+_WAKES = frozenset(
+    {"RunQueued", "RunFinished", "RunLost", "RunKilled", "CompanyStarted", "AgentResumed", "GoalResumed"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Caps:
+    """All finite by default (F14, F20)."""
+
+    runs_at_once: int = RUNS_AT_ONCE
+    starts_per_minute: int = STARTS_PER_MINUTE
+    run_seconds: float = 1800.0
+
+
+class Dispatcher:
+    """Lives in the board's owner. `runners` maps a runner kind to its runner."""
+
+    def __init__(
+        self,
+        door: LocalDoor,
+        readers: Readers,
+        runners: Mapping[str, Runner],
+        folder: Path,
+        caps: Caps,
+        transcripts: Transcripts,
+        *,
+        retry_s: float = 1.0,
+        clock: Callable[[], int],
+    ) -> None:
+        self._door = door
+        self._readers = readers
+        self._runners = runners
+        self._folder = folder
+        self._caps = caps
+        self._transcripts = transcripts
+        self._retry_s = retry_s
+        self._clock = clock
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._wake = asyncio.Event()
+        self.held: dict[int, str] = {}
+
+    def hear(self, events: Sequence[Event]) -> None:
+        """A listener of the board: starts what is queued, ends what was killed."""
+        for event in events:
+            if event.kind == "RunKilled" and (task := self._tasks.get(event.entity_id)) is not None:
+                task.cancel()
+            if event.kind in _WAKES:
+                self._wake.set()
+
+    def lost(self, runs: Iterable[Run]) -> dict[int, str]:
+        """Which of the started runs are gone: their owner ended, or nothing here works on them any more."""
+        gone: dict[int, str] = {}
+        for run in runs:
+            if run.status not in (RunStatus.STARTING, RunStatus.RUNNING):
+                continue
+            if run.owner != self._door.owner:
+                gone[run.id] = "the process that supervised it is gone"
+            elif run.id not in self._tasks:
+                gone[run.id] = "nothing works on it any more"
+        return gone
+
+    async def sweep(self) -> int:
+        """At start: end processes that an owner who died left behind, by their fingerprint. Returns how many."""
+        runs = await self._readers.entities(Run, "status IN ('starting', 'running') AND pid IS NOT NULL")
+        ended = 0
+        for run in runs:
+            if run.owner != self._door.owner and same_process(run.pid, run.pid_started):
+                ended += await asyncio.to_thread(kill_family, run.pid or 0, run.pid_started or 0)
+        return ended
+
+    async def run(self) -> None:
+        """Start queued runs until cancelled; renew the leases of those that live."""
+        self._wake.set()
+        renewing = asyncio.create_task(self._renew())
+        try:
+            while True:
+                # What the caps held back may start later without any event.
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._wake.wait(), self._retry_s if self.held else None)
+                self._wake.clear()
+                try:
+                    await self.start_queued()
+                except OpsroomError as error:
+                    log.warning("no run could be started: %s", error)
+                    await asyncio.sleep(self._retry_s)
+                    self._wake.set()
+        finally:
+            renewing.cancel()
+            await self._end_all()
+
+    async def start_queued(self) -> int:
+        """Start every queued run that the caps allow now. Returns how many."""
+        started = 0
+        queued = await self._readers.entities(Run, "status = 'queued' ORDER BY id LIMIT 200")
+        self.held = {}
+        for run in queued:
+            command = StartRun(
+                run=run.id,
+                owner=self._door.owner,
+                runs_at_once=self._caps.runs_at_once,
+                starts_per_minute=self._caps.starts_per_minute,
+            )
+            try:
+                answer = await self._door.execute(DISPATCHER, command)
+            except OpsroomError:
+                continue
+            if not answer["started"]:
+                self.held[run.id] = answer["why"]
+                continue
+            started += 1
+            self._tasks[run.id] = asyncio.create_task(self._supervise(run, answer["fence"]), name=f"run {run.id}")
+        return started
+
+    async def idle(self) -> None:
+        """Wait until no run is at work here."""
+        while self._tasks:
+            await asyncio.wait(list(self._tasks.values()))
+
+    async def _supervise(self, run: Run, fence: int) -> None:
+        try:
+            outcome = await self._outcome(run, fence)
+            finish = FinishRun(
+                run=run.id, status=outcome.status, exit_kind=outcome.exit_kind, detail=outcome.detail[:2000],
+                tokens_in=outcome.tokens_in, tokens_out=outcome.tokens_out, cost_micros=outcome.cost_micros,
+                session=outcome.session, retry_at=outcome.retry_at,
+            )  # fmt: skip
+            await self._door.execute(DISPATCHER, finish)
+        except asyncio.CancelledError:
+            pass
+        except OpsroomError as error:
+            log.warning("the end of R%s could not be written: %s", run.id, error)
+        finally:
+            self._tasks.pop(run.id, None)
+            self._transcripts.close(run.id)
+            self._wake.set()
+
+    async def _outcome(self, run: Run, fence: int) -> Outcome:
+        say = self._transcripts.opened(run.id)
+        try:
+            assignment = await self._assignment(run)
+            actor = Agent(assignment.agent.id, assignment.agent.slug, run.id, fence)
+            kind = str(assignment.agent.runner.get("kind", ""))
+            runner = self._runners.get(kind)
+            if runner is None:
+                return Outcome(RunStatus.FAILED, "no_runner", f"there is no runner of kind {kind!r} in this program")
+
+            async def note_process(pid: int, started: int) -> None:
+                await self._door.execute(DISPATCHER, RecordProcess(run=run.id, pid=pid, pid_started=started))
+
+            desk = Desk(actor, self._door, self._readers, say, note_process)
+            async with asyncio.timeout(self._caps.run_seconds):
+                outcome = await runner.run(assignment, desk)
+        except TimeoutError:
+            outcome = Outcome(RunStatus.TIMED_OUT, "wall_time", f"it took longer than {self._caps.run_seconds:g} s")
+        except Fenced as error:
+            outcome = Outcome(RunStatus.FAILED, "fenced", error.message)
+        except OpsroomError as error:
+            outcome = Outcome(RunStatus.FAILED, error.code, str(error))
+        except Exception as error:
+            log.exception("R%s failed", run.id)
+            outcome = Outcome(RunStatus.FAILED, "error", f"{type(error).__name__}: {error}")
+        say("outcome", {"status": str(outcome.status), "exit": outcome.exit_kind, "detail": outcome.detail})
+        return outcome
+
+    async def _assignment(self, run: Run) -> Assignment:
+        agents = await self._readers.entities(AgentRecord, "id = :id", id=run.agent_id)
+        companies = await self._readers.entities(Company, "id = 1")
+        tasks = await self._readers.entities(Task, "id = :id", id=run.task_id)
+        goals = await self._readers.entities(Goal, "id = :id", id=run.goal_id)
+        rounds = await self._readers.entities(Round, "id = :id", id=run.round_id)
+        return Assignment(
+            run=run,
+            agent=agents[0],
+            company=companies[0],
+            folder=self._folder,
+            task=tasks[0] if tasks else None,
+            goal=goals[0] if goals else None,
+            round=rounds[0] if rounds else None,
+            settings=dict(agents[0].runner),
+        )
+
+    async def _renew(self) -> None:
+        while True:
+            await asyncio.sleep(RENEW_S)
+            if self._tasks:
+                with contextlib.suppress(OpsroomError):
+                    await self._door.execute(DISPATCHER, RenewRuns(runs=tuple(self._tasks), owner=self._door.owner))
+
+    async def _end_all(self) -> None:
+        """A clean end: runs are killed, their tasks go back at no cost of an attempt."""
+        tasks = dict(self._tasks)
+        for run_id, task in tasks.items():
+            with contextlib.suppress(OpsroomError):
+                await self._door.execute(DISPATCHER, KillRun(run=run_id, reason="the room was closed"))
+            task.cancel()
+        if tasks:
+            await asyncio.gather(*tasks.values(), return_exceptions=True)

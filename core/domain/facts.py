@@ -1,0 +1,67 @@
+"""What a tick looks at: the living part of the board, gathered with a few indexed queries."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from core.domain.entities import AgentRecord, Approval, Company, Goal, Mention, Offer, Round, Run, Task
+
+
+@dataclass(frozen=True, slots=True)
+class Attempts:
+    """How often something was tried: ended runs of any kind, those that count as failures, and what was granted.
+
+    `granted` is how often the operator allowed another set of attempts; `refused` whether the last answer was no.
+    """
+
+    ended: int = 0
+    failed: int = 0
+    granted: int = 0
+    asked: bool = False
+    refused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Only what lives: finished goals, rounds, tasks and runs are not in it and cost nothing."""
+
+    company: Company
+    agents: tuple[AgentRecord, ...] = ()
+    goals: tuple[Goal, ...] = ()
+    rounds: tuple[Round, ...] = ()
+    last_rounds: Mapping[int, Round] = field(default_factory=dict)
+    ready: tuple[Task, ...] = ()
+    busy: tuple[Task, ...] = ()
+    runs: tuple[Run, ...] = ()
+    approvals: tuple[Approval, ...] = ()
+    mentions: tuple[Mention, ...] = ()
+    offers: tuple[Offer, ...] = ()
+    authors: Mapping[int, frozenset[int]] = field(default_factory=dict)
+    attempts: Mapping[str, Attempts] = field(default_factory=dict)
+    lost: Mapping[int, str] = field(default_factory=dict)
+    heartbeat_at: int | None = None
+    tick: int = 0
+
+
+def review_base(task: Task) -> str:
+    """The name under which attempts to review a task in its present state are counted."""
+    return f"review:{task.id}:{task.review_attempts}"
+
+
+def round_review_base(round_: Round) -> str:
+    """The name under which attempts to review a round are counted."""
+    return f"round_review:{round_.id}"
+
+
+def stall_base(round_: Round) -> str:
+    """The name under which calls of the coordinator to a stalled round are counted."""
+    return f"stall:{round_.id}:{round_.progress_at}"
+
+
+def no_fit_base(task: Task) -> str:
+    """The name under which calls of the coordinator to a task that fits nobody are counted."""
+    return f"no_fit:{task.id}:{task.offer}"
+
+
+def goal_base(goal: Goal, last: Round | None) -> str:
+    """The name under which attempts to plan or report a goal, in the state it is in, are counted."""
+    return f"goal:{goal.id}:{last.id if last else 0}:{'note' if goal.reason else goal.status}"

@@ -1,0 +1,242 @@
+"""Everything that waits for a person, in one list. Pure: the room and the command line show the same."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from core.domain.entities import AgentRecord, Approval, Company, Goal, Round, Task, TaskDep
+from core.domain.goals import is_reviewed
+from core.domain.states import (
+    TASK_FINAL,
+    AgentStatus,
+    ApprovalKind,
+    ApprovalStatus,
+    GoalStatus,
+    OnFail,
+    Role,
+    RoundStatus,
+    TaskStatus,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What one key does: the command's name, its arguments without a note, and what follows, for people."""
+
+    key: str
+    verb: str
+    command: str
+    arguments: dict[str, object]
+    effect: str
+    note_field: str = ""  # the argument that takes the person's reason, if it needs one
+    undoable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class InboxItem:
+    """One thing that waits. `entity` is e.g. `goal:3`; `since` is ms UTC; `urgent` ones come first."""
+
+    id: str
+    entity: str
+    kind: str
+    title: str
+    why: str
+    since: int
+    choices: tuple[Choice, ...] = ()
+    urgent: bool = False
+
+
+def inbox(
+    company: Company | None,
+    goals: Iterable[Goal],
+    rounds: Iterable[Round],
+    tasks: Iterable[Task],
+    deps: Iterable[TaskDep],
+    approvals: Iterable[Approval],
+    agents: Iterable[AgentRecord],
+) -> list[InboxItem]:
+    """What the operator owes now, oldest first below the urgent ones."""
+    task_map = {task.id: task for task in tasks}
+    pending = [approval for approval in approvals if approval.status == ApprovalStatus.PENDING]
+    asked = {approval.entity for approval in pending}
+    items = [_of_approval(approval) for approval in pending]
+    items += [item for goal in goals if (item := _of_goal(goal)) is not None]
+    items += [_of_round(round_) for round_ in rounds if round_.status == RoundStatus.ESCALATED]
+    items += _of_tasks(task_map, asked)
+    items += _held(task_map, deps)
+    items += _missing_roles(task_map.values(), agents)
+    if company is not None and not company.dispatching and any(goal.status in _AT_WORK for goal in goals):
+        items.append(_stopped(company))
+    return sorted(items, key=lambda item: (not item.urgent, item.since, item.id))
+
+
+_AT_WORK = (GoalStatus.PLANNING, GoalStatus.ACTIVE)
+
+
+def _of_approval(approval: Approval) -> InboxItem:
+    def decide(key: str, verb: str, decision: str, effect: str, note: str = "") -> Choice:
+        arguments: dict[str, object] = {
+            "approval": approval.id,
+            "decision": decision,
+            "payload_hash": approval.payload_hash,
+        }
+        return Choice(key, verb, "DecideApproval", arguments, effect, note)
+
+    refusal = "it is cancelled" if approval.payload.get("on_reject") == "cancel" else "it goes on without"
+    effects = {
+        ApprovalKind.RED_LINE: ("exactly this may be done, once", "it must not be done; the work goes on without it"),
+        ApprovalKind.GOAL_FAILURE: ("the goal ends as failed", "the coordinator plans on"),
+    }
+    yes, no = effects.get(approval.kind, ("it is tried again", refusal))
+    return InboxItem(
+        id=f"approval:{approval.id}",
+        entity=approval.entity,
+        kind=approval.kind,
+        title=approval.title,
+        why=f"{approval.requested_by} asks and waits; silence never approves",
+        since=approval.created_at,
+        urgent=approval.kind == ApprovalKind.RED_LINE,
+        choices=(
+            decide("a", "approve", "approved", yes),
+            decide("b", "reject", "rejected", no, "note"),
+            decide("r", "send back", "revision_requested", "the agent is told why and tries again", "note"),
+        ),
+    )
+
+
+def _of_goal(goal: Goal) -> InboxItem | None:
+    entity = f"goal:{goal.id}"
+    hashed = {"goal": goal.id, "content_hash": goal.content_hash}
+    cancel = Choice("b", "reject", "CancelGoal", {"goal": goal.id}, "the goal ends as cancelled", "reason")
+    if goal.status == GoalStatus.DRAFT and not is_reviewed(goal):
+        return InboxItem(
+            id=f"review:{entity}", entity=entity, kind="draft", title=goal.title,
+            why=f"{goal.created_by} drafted it; it cannot be dispatched before you have read it",
+            since=goal.updated_at,
+            choices=(
+                Choice("a", "approve", "ReviewGoal", dict(hashed), "exactly this content may then be dispatched"),
+                cancel,
+                Choice("r", "send back", "ReviseGoal", {"goal": goal.id}, "the author is woken with your note", "note"),
+            ),
+        )  # fmt: skip
+    if goal.status == GoalStatus.DRAFT:
+        return InboxItem(
+            id=f"dispatch:{entity}", entity=entity, kind="dispatch", title=goal.title,
+            why="reviewed; it waits for you to dispatch it", since=goal.reviewed_at or goal.updated_at,
+            choices=(
+                Choice("d", "dispatch", "DispatchGoal", dict(hashed), "the agents begin to plan it"),
+                cancel,
+            ),
+        )  # fmt: skip
+    if goal.status == GoalStatus.REPORTING:
+        return InboxItem(
+            id=f"report:{entity}", entity=entity, kind="report", title=goal.title,
+            why="the report is there; every must-have is covered or waived", since=goal.updated_at,
+            choices=(
+                Choice("a", "accept", "AcceptGoal", {"goal": goal.id}, "the goal is done"),
+                Choice("r", "send back", "SendBackGoal", {"goal": goal.id}, "the coordinator plans on with your note",
+                       "note"),
+                cancel,
+            ),
+        )  # fmt: skip
+    return None
+
+
+def _of_round(round_: Round) -> InboxItem:
+    why = round_.answers.get("escalated", "its review did not come to an end")
+    return InboxItem(
+        id=f"escalated:round:{round_.id}", entity=f"round:{round_.id}", kind="escalation",
+        title=f"Round {round_.number} of G{round_.goal_id} needs your decision", why=why, since=round_.updated_at,
+        urgent=True,
+        choices=(
+            Choice("a", "report", "ResolveRound", {"round": round_.id, "decision": "report"}, "the report is written"),
+            Choice("b", "stop", "ResolveRound", {"round": round_.id, "decision": "stop"}, "the goal is cancelled",
+                   "note"),
+        ),
+    )  # fmt: skip
+
+
+def _of_tasks(tasks: dict[int, Task], asked: set[str]) -> list[InboxItem]:
+    """Tasks that wait for a person without a question of their own, and blocked ones that nobody else solves."""
+    items = []
+    for task in tasks.values():
+        entity = f"task:{task.id}"
+        resume = Choice("a", "resume", "ResumeTask", {"task": task.id}, "it is pending again")
+        unblock = Choice("a", "unblock", "UnblockTask", {"task": task.id}, "it is pending again")
+        cancel = Choice("b", "cancel", "CancelTask", {"task": task.id}, "the task ends without a result", "reason")
+        if task.status == TaskStatus.WAITING_HUMAN and entity not in asked:
+            choices, why = (resume, cancel), task.reason or "it waits for you"
+        elif task.status == TaskStatus.BLOCKED:
+            choices, why = (unblock, cancel), f"blocked ({task.block_kind}): {task.reason}"
+        else:
+            continue
+        items.append(
+            InboxItem(
+                id=f"wait:{entity}",
+                entity=entity,
+                kind=str(task.status),
+                title=task.title,
+                why=why,
+                since=task.updated_at,
+                choices=choices,
+            )  # fmt: skip
+        )
+    return items
+
+
+def _held(tasks: dict[int, Task], deps: Iterable[TaskDep]) -> list[InboxItem]:
+    """Tasks that wait for something that will never be done (F16)."""
+    items = []
+    for edge in deps:
+        task, cause = tasks.get(edge.task_id), tasks.get(edge.depends_on)
+        if edge.met or edge.on_fail != OnFail.HOLD or task is None or cause is None:
+            continue
+        if task.status in TASK_FINAL or cause.status not in TASK_FINAL or cause.status == TaskStatus.DONE:
+            continue
+        items.append(
+            InboxItem(
+                id=f"held:{edge.id}",
+                entity=f"task:{task.id}",
+                kind="held",
+                title=task.title,
+                why=f"it waits for {cause.name_tag}, which is {cause.status}",
+                since=cause.updated_at,
+                choices=(
+                    Choice(
+                        "a",
+                        "go on without",
+                        "WaiveDependency",
+                        {"task": task.id, "depends_on": cause.id},
+                        "it no longer waits for that",
+                    ),
+                    Choice("b", "cancel", "CancelTask", {"task": task.id}, "the task ends without a result", "reason"),
+                ),
+            )  # fmt: skip
+        )
+    return items
+
+
+def _missing_roles(tasks: Iterable[Task], agents: Iterable[AgentRecord]) -> list[InboxItem]:
+    """Work that waits for a role that no active agent has."""
+    roles = {agent.role for agent in agents if agent.status == AgentStatus.ACTIVE}
+    if roles & {Role.REVIEWER, Role.CHALLENGER}:
+        return []
+    return [
+        InboxItem(
+            id=f"unreviewable:task:{task.id}",
+            entity=f"task:{task.id}",
+            kind="no reviewer",
+            title=task.title,
+            why="no active reviewer; hire or resume one",
+            since=task.updated_at,
+        )  # fmt: skip
+        for task in tasks
+        if task.status == TaskStatus.REVIEW
+    ]
+
+
+def _stopped(company: Company) -> InboxItem:
+    return InboxItem(
+        id="stopped:company:1", entity="company:1", kind="stopped", title="The company is stopped",
+        why=company.stop_reason or "nothing is dispatched", since=company.updated_at, urgent=True,
+        choices=(Choice("a", "start", "StartCompany", {}, "runs are dispatched again", undoable=False),),
+    )  # fmt: skip

@@ -1,0 +1,122 @@
+"""Gathers a tick's facts with a few indexed queries; what is finished costs nothing."""
+
+from collections.abc import Callable, Iterable, Mapping
+
+from core.blackboard.transaction import Transaction
+from core.domain import facts as bases
+from core.domain.entities import (
+    AgentRecord,
+    Approval,
+    Company,
+    Goal,
+    Mention,
+    Offer,
+    Round,
+    Run,
+    Task,
+)
+from core.domain.facts import Attempts, Facts
+from core.domain.states import GoalStatus, RoundStatus, RunStatus, TaskStatus
+
+READY_SHOWN = 500
+_NO_FAILURE = frozenset({RunStatus.RATE_LIMITED, RunStatus.KILLED})
+_HEARTBEATS = "('HeartbeatNormal', 'HeartbeatIdle', 'MissionMissing')"
+
+
+def gather(tx: Transaction, tick: int, lost: Callable[[Iterable[Run]], Mapping[int, str]]) -> Facts:
+    """The facts at `tx.now`. `lost` tells which of the live runs have no living process or owner any more."""
+    ready = tx.select(Task, f"status = 'pending' AND open_deps = 0 ORDER BY priority, id LIMIT {READY_SHOWN}")
+    busy = tx.select(Task, "status IN ('claimed', 'working', 'review', 'blocked', 'waiting_human') ORDER BY status, id")
+    runs = tx.select(Run, "status IN ('queued', 'starting', 'running') ORDER BY id")
+    goals = tx.select(Goal, "status NOT IN ('done', 'failed', 'cancelled', 'archived') ORDER BY id")
+    rounds = tx.select(Round, "status <> 'closed' ORDER BY id")
+    last_rounds = {goal.id: last for goal in goals if (last := _last_round(tx, goal)) is not None}
+    heartbeat = tx.value(
+        "SELECT at FROM events WHERE entity = 'ticker' AND kind IN "
+        f"{_HEARTBEATS} ORDER BY entity_id DESC, id DESC LIMIT 1"
+    )
+    return Facts(
+        company=tx.get(Company, 1),
+        agents=tuple(tx.select(AgentRecord, "status <> 'terminated' ORDER BY id")),
+        goals=tuple(goals),
+        rounds=tuple(rounds),
+        last_rounds=last_rounds,
+        ready=tuple(ready),
+        busy=tuple(busy),
+        runs=tuple(runs),
+        approvals=tuple(tx.select(Approval, "status = 'pending' ORDER BY id")),
+        mentions=tuple(tx.select(Mention, "status = 'pending' ORDER BY id LIMIT 200")),
+        offers=tuple(
+            offer
+            for task in ready
+            for offer in tx.select(Offer, "task_id = :t AND offer = :o", t=task.id, o=task.offer)
+        ),
+        authors={task.id: _authors(tx, task) for task in busy if task.status == TaskStatus.REVIEW},
+        attempts=_attempts(tx, goals, last_rounds, rounds, ready, busy),
+        lost=lost(runs),
+        heartbeat_at=heartbeat,
+        tick=tick,
+    )
+
+
+def _last_round(tx: Transaction, goal: Goal) -> Round | None:
+    found = tx.select(Round, "goal_id = :goal ORDER BY number DESC LIMIT 1", goal=goal.id)
+    return found[0] if found else None
+
+
+def _authors(tx: Transaction, task: Task) -> frozenset[int]:
+    rows = tx.all(
+        "SELECT agent_id FROM runs WHERE task_id = :task AND kind = 'execute'"
+        " UNION SELECT agents.id FROM outputs JOIN agents ON agents.slug = outputs.created_by WHERE task_id = :task",
+        task=task.id,
+    )
+    return frozenset(row["agent_id"] for row in rows)
+
+
+def _attempts(
+    tx: Transaction,
+    goals: Iterable[Goal],
+    last_rounds: Mapping[int, Round],
+    rounds: Iterable[Round],
+    ready: Iterable[Task],
+    busy: Iterable[Task],
+) -> dict[str, Attempts]:
+    subjects: list[tuple[str, str]] = []
+    for round_ in rounds:
+        if round_.status == RoundStatus.REVIEWING:
+            subjects.append((bases.round_review_base(round_), f"round:{round_.id}"))
+        elif round_.status == RoundStatus.STALLED:
+            subjects.append((bases.stall_base(round_), f"round:{round_.id}"))
+    with_round = {round_.goal_id for round_ in rounds}
+    for goal in goals:
+        if goal.status in (GoalStatus.PLANNING, GoalStatus.ACTIVE) and goal.id not in with_round:
+            subjects.append((bases.goal_base(goal, last_rounds.get(goal.id)), f"goal:{goal.id}"))
+    subjects += [(bases.review_base(task), f"task:{task.id}") for task in busy if task.status == TaskStatus.REVIEW]
+    subjects += [(bases.no_fit_base(task), f"task:{task.id}") for task in ready if task.broadcasts >= 3]
+    return {base: _attempts_of(tx, base, entity) for base, entity in subjects}
+
+
+def _attempts_of(tx: Transaction, base: str, entity: str) -> Attempts:
+    # '$' follows '#': the range holds exactly the keys of this base, by the unique index.
+    statuses = [
+        row["status"]
+        for row in tx.all(
+            "SELECT status FROM runs WHERE idempotency_key >= :low AND idempotency_key < :high"
+            " AND status NOT IN ('queued', 'starting', 'running')",
+            low=f"{base}#",
+            high=f"{base}$",
+        )
+    ]
+    answers = [
+        row["status"]
+        for row in tx.all(
+            "SELECT status FROM approvals WHERE entity = :entity AND kind = 'question' ORDER BY id", entity=entity
+        )
+    ]
+    return Attempts(
+        ended=len(statuses),
+        failed=sum(status not in _NO_FAILURE for status in statuses),
+        granted=sum(status in ("approved", "consumed") for status in answers),
+        asked=bool(answers) and answers[-1] in ("pending", "rejected", "revision_requested"),
+        refused=bool(answers) and answers[-1] in ("rejected", "revision_requested"),
+    )

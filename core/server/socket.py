@@ -1,0 +1,110 @@
+"""The owner's socket: the command registry over HTTP, for other processes of the same user (mode 0600)."""
+
+import asyncio
+import contextlib
+import os
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from core.commands.door import Door
+from core.commands.registry import parse
+from core.domain.actors import Operator
+from core.domain.errors import (
+    BoardError,
+    BoardReadOnly,
+    Conflict,
+    Forbidden,
+    Invalid,
+    NotFound,
+    OpsroomError,
+)
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+STATUS: tuple[tuple[type[OpsroomError], int], ...] = (
+    (Conflict, 409),
+    (NotFound, 404),
+    (Forbidden, 403),
+    (Invalid, 422),
+    (BoardError, 503),
+)
+
+
+def status_of(error: OpsroomError) -> int:
+    """The HTTP status of an error."""
+    return next((status for kind, status in STATUS if isinstance(error, kind)), 500)
+
+
+def application(door: Callable[[], Door | None]) -> "Starlette":
+    """`POST /api/commands/{name}` with the command's fields as JSON; `Idempotency-Key` makes it at most once."""
+    from starlette.applications import Starlette
+    from starlette.responses import JSONResponse
+    from starlette.routing import Route
+
+    async def command(request: "Request") -> "Response":
+        try:
+            try:
+                arguments = await request.json()
+            except ValueError:
+                raise Invalid("The body is not JSON.", "Send the command's fields as a JSON object.") from None
+            if not isinstance(arguments, dict):
+                raise Invalid("The body is not a JSON object.", "Send the command's fields as a JSON object.")
+            here = door()
+            if here is None:
+                raise BoardError("This room no longer owns the board; nothing was written.", "Try again.")
+            key = request.headers.get("idempotency-key")
+            answer = await here.execute(Operator(), parse(request.path_params["name"], arguments), key=key)
+        except OpsroomError as error:
+            body = {"error": {"code": error.code, "message": error.message, "hint": error.hint}}
+            return JSONResponse(body, status_of(error))
+        return JSONResponse({"answer": answer})
+
+    async def about(_request: "Request") -> "Response":
+        return JSONResponse({"opsroom": True, "pid": os.getpid()})
+
+    routes = [Route("/api/commands/{name}", command, methods=["POST"]), Route("/api/about", about)]
+    return Starlette(routes=routes)
+
+
+def bind(path: Path) -> socket.socket:
+    """A listening unix socket of mode 0600; a dead owner's is replaced. Raises BoardReadOnly."""
+    with contextlib.suppress(FileNotFoundError):
+        path.unlink()
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    before = os.umask(0o177)
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        listener.bind(str(path))
+    except OSError as error:
+        listener.close()
+        raise BoardReadOnly(f"No socket could be made at {path}: {error.strerror}.", "Check that folder.") from None
+    finally:
+        os.umask(before)
+    return listener
+
+
+@asynccontextmanager
+async def serving(door: Callable[[], Door | None], path: Path) -> AsyncIterator[None]:
+    """Serve the door on a unix socket for as long as the context lasts."""
+    import uvicorn
+
+    listener = bind(path)
+    config = uvicorn.Config(application(door), log_config=None, lifespan="off", timeout_graceful_shutdown=1)
+    server = uvicorn.Server(config)
+    # Signals belong to the room, not to uvicorn.
+    server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign,assignment]
+    serve = asyncio.create_task(server.serve(sockets=[listener]))
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        with contextlib.suppress(asyncio.CancelledError):
+            await serve
+        listener.close()
+        await asyncio.to_thread(path.unlink, missing_ok=True)

@@ -1,0 +1,175 @@
+"""The 30 s heart: facts → plan → commands. Runs only in the board's owner, and never calls a model.
+
+Tick number = floor((wall − anchor) / period), so it is the same in every process; missed ticks collapse into one.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from core.blackboard.owner import release_lease, take_lease
+from core.blackboard.writer import Writer
+from core.commands.door import TICKER_LEASE, LocalDoor
+from core.commands.registry import parse
+from core.commands.runs import NoteTick
+from core.domain.actors import System
+from core.domain.entities import Event, Run
+from core.domain.errors import BoardError, OpsroomError
+from core.domain.facts import Facts
+from core.domain.limits import TICK_MS
+from core.domain.plan import Action, Plan, Step, plan_tick
+from core.gathering import gather
+
+LEASE_TTL_MS = 3 * TICK_MS
+SLICE_S = 1.0
+DEBOUNCE_S = 0.02
+JUMP_MS = 2_000
+log = logging.getLogger(__name__)
+
+# Bookkeeping and news that give a tick nothing new to decide.
+QUIET = frozenset(
+    {
+        "RunRenewed", "RunQueued", "RunStarted", "RunProcessStarted", "TaskRunQueued", "TaskBroadcast", "TaskOffered",
+        "OfferAnswered", "OfferReturned", "MentionTaken", "ApprovalRequested", "RoundProgressed", "RoundStalled",
+        "HeartbeatNormal", "HeartbeatIdle", "MissionMissing", "TickStepFailed", "TicksMissed", "ClockStepped",
+        "CommentAdded", "OutputAdded", "AgentCooledDown", "DependencyAdded", "ExperienceKept",
+    }
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Ticked:
+    """What a tick did: its number, its plan, and the steps that failed with their error."""
+
+    number: int
+    plan: Plan
+    failed: Mapping[Step, str]
+
+
+class Ticker:
+    """`clock` is the wall in ms, `monotonic` never steps. `lost` tells which live runs are gone."""
+
+    def __init__(
+        self,
+        writer: Writer,
+        door: LocalDoor,
+        lost: Callable[[Iterable[Run]], Mapping[int, str]],
+        *,
+        clock: Callable[[], int],
+        monotonic: Callable[[], float],
+        anchor: int = 0,
+        on_tick: Callable[[Ticked], None] | None = None,
+    ) -> None:
+        self._writer = writer
+        self._door = door
+        self._lost = lost
+        self._clock = clock
+        self._monotonic = monotonic
+        self._anchor = anchor
+        self._on_tick = on_tick
+        self._wake = asyncio.Event()
+        self._one_at_a_time = asyncio.Lock()
+        self._last = 0
+
+    def number(self) -> int:
+        """The number of the tick that the wall clock is in."""
+        return (self._clock() - self._anchor) // TICK_MS
+
+    def due_in_ms(self) -> int:
+        """Time until the next clock tick."""
+        return TICK_MS - (self._clock() - self._anchor) % TICK_MS
+
+    def poke(self) -> None:
+        """Tick at once (debounced)."""
+        self._wake.set()
+
+    def hear(self, events: Sequence[Event]) -> None:
+        """A listener of the board: ticks at once when something happened that a tick can act on."""
+        if any(event.kind not in QUIET for event in events):
+            self._wake.set()
+
+    async def look(self) -> tuple[Facts, Plan]:
+        """What the next tick would do, without doing it."""
+        facts = await self._writer.submit(lambda tx: gather(tx, self.number(), self._lost))
+        return facts, plan_tick(facts, self._clock())
+
+    async def tick(self) -> Ticked:
+        """One tick: each step in its own transaction; a failing step is recorded and the next still runs."""
+        async with self._one_at_a_time:
+            number = self.number()
+            fence = await self._writer.submit(lambda tx: take_lease(tx, TICKER_LEASE, self._door.owner, LEASE_TTL_MS))
+            _facts, plan = await self.look()
+            actor = System("ticker", fence)
+            failed: dict[Step, str] = {}
+            for step in Step:
+                if actions := plan.of(step):
+                    await self._carry_out(actor, step, actions, number, failed)
+        ticked = Ticked(number, plan, failed)
+        if self._on_tick is not None:
+            self._on_tick(ticked)
+        return ticked
+
+    async def _carry_out(
+        self, actor: System, step: Step, actions: Sequence[Action], number: int, failed: dict[Step, str]
+    ) -> None:
+        commands = [parse(action.act, dict(action.arguments)) for action in actions]
+        try:
+            await self._door.execute_all(actor, commands)
+        except BoardError:
+            raise
+        except Exception as error:
+            # Once more one by one: a single stale action must not hold up its whole step.
+            for command in commands:
+                with contextlib.suppress(OpsroomError):
+                    await self._door.execute(actor, command)
+            failed[step] = str(error)
+            if not isinstance(error, OpsroomError):
+                log.exception("step %s of tick %s failed", step.name, number)
+                facts = {"tick": number, "step": step.name, "error": f"{type(error).__name__}: {error}"}
+                await self._door.execute(System("ticker"), NoteTick(kind="TickStepFailed", facts=facts))
+
+    async def run(self) -> None:
+        """Tick until cancelled. Sleeps in slices so that suspend and clock steps are seen."""
+        offset = self._clock() - int(self._monotonic() * 1000)
+        self._last = self.number()
+        await self._tick_safely()
+        while True:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._wake.wait(), min(SLICE_S, self.due_in_ms() / 1000 + 0.001))
+            if self._wake.is_set():
+                await asyncio.sleep(DEBOUNCE_S)
+                self._wake.clear()
+                await self._tick_safely()
+            offset = await self._watch_clock(offset)
+            number = self.number()
+            if number > self._last:
+                missed = number - self._last - 1
+                self._last = number
+                if missed:
+                    await self._note("TicksMissed", {"tick": number, "missed": missed})
+                await self._tick_safely()
+
+    async def _watch_clock(self, offset: int) -> int:
+        now = self._clock() - int(self._monotonic() * 1000)
+        if abs(now - offset) > JUMP_MS:
+            await self._note("ClockStepped", {"tick": self.number(), "by_ms": now - offset})
+            self._last = min(self._last, self.number())
+        return now
+
+    async def _note(self, kind: str, facts: dict[str, int]) -> None:
+        with contextlib.suppress(BoardError):
+            await self._door.execute(System("ticker"), NoteTick(kind=kind, facts=dict(facts)))
+
+    async def _tick_safely(self) -> None:
+        try:
+            await self.tick()
+        except OpsroomError as error:
+            # E.g. a full disk: reading goes on, and the next tick tries again.
+            log.warning("tick %s did nothing: %s", self.number(), error)
+
+    async def give_up_lease(self) -> None:
+        """At a clean end: the next owner's first tick need not wait."""
+        with contextlib.suppress(BoardError):
+            await self._writer.submit(lambda tx: release_lease(tx, TICKER_LEASE, self._door.owner))
