@@ -5,7 +5,7 @@ Only pure functions over strings live here; styling and wrapping belong to the w
 
 import re
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len, chop_cells, set_cell_size
 
 STAND_IN = "\ufffd"
 """Drawn for every invisible character that has no picture of its own."""
@@ -91,6 +91,42 @@ def fit(text: str, cells: int, *, pad: bool = False, right: bool = False) -> str
         return text
     space = " " * (cells - width)
     return space + text if right else text + space
+
+
+_WORD = re.compile(r"\S+|\s+")
+
+
+def wrap(text: str, cells: int) -> list[str]:
+    """Break plain text into lines of at most so many cells, between words where that is possible."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        if cell_len(line) <= cells:
+            lines.append(line)
+        else:
+            lines += _wrapped(line, max(cells, 2))  # a wide character has no half
+    return lines
+
+
+def _wrapped(line: str, cells: int) -> list[str]:
+    lines: list[str] = []
+    start = ""
+    used = 0
+    for word in _WORD.findall(line):
+        width = cell_len(word)
+        if used + width > cells:
+            if start.strip():
+                lines.append(start.rstrip())
+                start, used = "", 0
+            if word.isspace():
+                continue
+            if used + width > cells:
+                *whole, word = chop_cells(start + word, cells)
+                lines += whole
+                start, width = "", cell_len(word)
+                used = 0
+        start += word
+        used += width
+    return [*lines, start.rstrip()] if start.strip() else lines
 
 
 _AGES = ((365 * 86_400, "y"), (86_400, "d"), (3_600, "h"), (60, "m"))

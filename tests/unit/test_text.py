@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from tui.text import ago, amount, fit, one_line, plain
+from tui.text import ago, amount, fit, one_line, plain, wrap
 
 CONTROL_OR_FORMAT = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 NASTY = st.sampled_from(
@@ -99,6 +99,18 @@ def test_fit_never_exceeds_its_cells(foreign: str, cells: int) -> None:
 )
 def test_fit_cuts_between_characters(text: str, cells: int, cut: str) -> None:
     assert fit(text, cells) == cut
+
+
+@given(foreign_text, st.integers(2, 30))
+def test_wrapped_lines_fit_and_lose_no_word(foreign: str, cells: int) -> None:
+    lines = wrap(plain(foreign), cells)
+    assert all(cell_len(line) <= cells for line in lines)
+    assert "".join("".join(lines).split()) == "".join(plain(foreign).split())
+
+
+def test_wrap_breaks_between_words_and_keeps_indentation() -> None:
+    assert wrap("    one two three\n\nfour", 9) == ["    one", "two three", "", "four"]
+    assert wrap("日本語のテスト", 6) == ["日本語", "のテス", "ト"]
 
 
 def test_fit_pads_on_either_side() -> None:

@@ -11,7 +11,7 @@ from tui.text import fit, one_line, plain
 from tui.widgets.look import LookUp, mixed
 from tui.widgets.row import GAP, Column, Row, Slot, cells_of, lay_out, twig
 
-GUTTER = 2  # the cursor's sign and the mark's sign: neither is told by colour alone
+GUTTER = 3  # the cursor's sign, the mark's sign, and air: neither is told by colour alone
 MARGIN = 1  # between the text and the scrollbar
 CURSOR_SIGN, MARK_SIGN = "▌", "✓"
 
@@ -87,6 +87,7 @@ class RowPainter:
         segments = [
             Segment(CURSOR_SIGN if cursor else " ", self._style("sign", cursor) if cursor else base),
             Segment(MARK_SIGN if marked else " ", self._style("mark", cursor)),
+            Segment(" " * (GUTTER - 2), base),
         ]
         segments += [
             Segment(text, self._style(tone, cursor, row.muted) if tone else base)

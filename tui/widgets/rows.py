@@ -55,7 +55,6 @@ class Rows(ScrollView, can_focus=True):
         & > .rows--info { color: $text-primary; }
         & > .rows--dim { color: $foreground 60%; }
         & > .rows--strong { text-style: bold; }
-        &:nocolor:focus > .rows--cursor { text-style: reverse; }
         &:nocolor > .rows--muted { text-style: dim; }
         &:nocolor > .rows--dim { text-style: dim; }
         &:nocolor > .rows--warn { text-style: underline; }

@@ -1,0 +1,98 @@
+"""Pictures of the screen, the same on every machine.
+
+`picture` compares what the screen shows now with an accepted SVG beside the tests; one flow may take several.
+`make snapshots` accepts new ones. A flow that wants toasts says `run_test(notifications=True)`.
+"""
+
+import os
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from pytest_textual_snapshot import SVGImageExtension, normalize_svg
+from syrupy.assertion import SnapshotAssertion
+from textual.app import App
+from textual.drivers.headless_driver import HeadlessDriver
+from textual.pilot import Pilot
+from textual.widgets import Input, TextArea
+
+Picture = Callable[[Pilot[object], str], Awaitable[None]]
+
+KEPT = ("PATH", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "VIRTUAL_ENV")
+KEPT_PREFIXES = ("PYTEST_", "COV", "PYTHON")
+SCREEN = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8", "TZ": "UTC"}
+MOST_FRAMES = 50
+
+
+@pytest.fixture(autouse=True)
+def bare_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Leave of the environment only what Python needs: no colours, no home and no names of this machine."""
+    for name in list(os.environ):
+        if name not in KEPT and not name.startswith(KEPT_PREFIXES):
+            monkeypatch.delenv(name)
+    home = tmp_path / "home"
+    home.mkdir()
+    for name, value in {**SCREEN, "HOME": str(home)}.items():
+        monkeypatch.setenv(name, value)
+    time.tzset()
+
+
+@pytest.fixture(autouse=True)
+def still_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing moves by itself: no animations, no blinking cursors."""
+    # read once at import, so the variable TEXTUAL_ANIMATIONS would come too late
+    monkeypatch.setattr("textual.constants.TEXTUAL_ANIMATIONS", "none")
+    for widget in (Input, TextArea):
+        monkeypatch.setattr(widget.cursor_blink, "_default", False)
+
+
+@pytest.fixture
+def snap_compare() -> None:
+    """Refuse the plugin's own fixture: it accepts a crashed app and its report holds the environment."""
+    pytest.fail("use the picture fixture")
+
+
+@pytest.fixture
+def picture(snapshot: SnapshotAssertion, tmp_path: Path) -> Picture:
+    """Compare the screen of a running app with the accepted picture of this name."""
+    accepted = snapshot.use_extension(SVGImageExtension)
+
+    async def take(pilot: Pilot[object], name: str) -> None:
+        svg = await _at_rest(pilot, name)
+        same = accepted(name=name) == svg
+        if not same:
+            seen = tmp_path / f"{name}.svg"
+            seen.write_text(svg, encoding="utf-8")
+            pytest.fail(f"the screen differs from the picture {name!r}; it was {seen}")
+
+    return take
+
+
+async def _at_rest(pilot: Pilot[object], name: str) -> str:
+    """Return the screen once two looks in a row show the same."""
+    before = ""
+    for _ in range(MOST_FRAMES):
+        await pilot.pause()
+        await pilot.wait_for_scheduled_animations()
+        _assert_alive(pilot.app)
+        now = normalize_svg(pilot.app.export_screenshot(title=name))
+        if now == before:
+            return now
+        before = now
+    pytest.fail(f"the screen never came to rest for the picture {name!r}")
+
+
+def _assert_alive(app: App[object]) -> None:
+    # the only way to learn of a crash before the app's context ends
+    crash = app._exception
+    assert crash is None, f"the app has crashed: {crash!r}"
+
+
+@pytest.fixture
+def wire(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What really leaves for the terminal: the test driver writes like a real one, into this list."""
+    written: list[str] = []
+    monkeypatch.setattr(HeadlessDriver, "is_headless", False)
+    monkeypatch.setattr(HeadlessDriver, "write", lambda _self, data: written.append(data))
+    return written
