@@ -17,6 +17,7 @@ TONES: tuple[Tone, ...] = ("good", "warn", "bad", "info", "dim", "strong")
 Cell = str | tuple[str, Tone]
 
 GAP = 1  # cells between two columns
+MOST_CHARACTERS = 2_000  # of one cell: no line shows more, and a huge text must not be felt
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,4 +106,4 @@ def cells_of(row: Row, slots: Sequence[Slot]) -> Iterator[tuple[str, Tone | None
             yield prefix, "dim"
             width -= len(prefix)
         # the last line of defence: whoever built the row may have forgotten that the text is foreign
-        yield fit(one_line(text), width, pad=True, right=slot.column.align == "right"), tone
+        yield fit(one_line(text[:MOST_CHARACTERS]), width, pad=True, right=slot.column.align == "right"), tone
