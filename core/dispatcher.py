@@ -13,7 +13,7 @@ from core.agents.transcript import Transcripts
 from core.blackboard.readers import Readers
 from core.commands.approvals import KillRun
 from core.commands.door import LocalDoor
-from core.commands.runs import FinishRun, RecordProcess, RenewRuns, StartRun
+from core.commands.runs import ConfirmRun, FinishRun, RecordProcess, RenewRuns, StartRun
 from core.domain.actors import Agent, System
 from core.domain.entities import AgentRecord, Company, Event, Goal, Round, Run, Task
 from core.domain.errors import Fenced, OpsroomError
@@ -172,6 +172,7 @@ class Dispatcher:
             async def note_process(pid: int, started: int) -> None:
                 await self._door.execute(DISPATCHER, RecordProcess(run=run.id, pid=pid, pid_started=started))
 
+            await self._door.execute(DISPATCHER, ConfirmRun(run=run.id))
             desk = Desk(actor, self._door, self._readers, say, note_process)
             async with asyncio.timeout(self._caps.run_seconds):
                 outcome = await runner.run(assignment, desk)

@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 # Bookkeeping and news that give a tick nothing new to decide.
 QUIET = frozenset(
     {
-        "RunRenewed", "RunQueued", "RunStarted", "RunProcessStarted", "TaskRunQueued", "TaskBroadcast", "TaskOffered",
+        "RunRenewed", "RunQueued", "RunStarted", "RunConfirmed", "RunProcessStarted", "TaskRunQueued", "TaskBroadcast", "TaskOffered",
         "OfferAnswered", "OfferReturned", "MentionTaken", "ApprovalRequested", "RoundProgressed", "RoundStalled",
         "HeartbeatNormal", "HeartbeatIdle", "MissionMissing", "TickStepFailed", "TicksMissed", "ClockStepped",
         "CommentAdded", "OutputAdded", "AgentCooledDown", "DependencyAdded", "ExperienceKept",

@@ -64,6 +64,16 @@ def queue_run(act: Act, command: QueueRun) -> Answer:
     return {"id": run.id, "queued": True}
 
 
+def _cause(act: Act, command: QueueRun, goal_id: int | None) -> int | None:
+    """The last event of what the run is about."""
+    about = (("tasks", command.task_id), ("rounds", command.round_id), ("goals", goal_id))
+    entity, entity_id = next((pair for pair in about if pair[1] is not None), ("agents", command.agent_id))
+    found: int | None = act.tx.value(
+        "SELECT max(id) FROM events WHERE entity = :entity AND entity_id = :id", entity=entity, id=entity_id
+    )
+    return found
+
+
 def _bind(act: Act, run: Run, task_id: int) -> None:
     task = act.tx.get(Task, task_id)
     if task.status not in _HELD or task.assignee_id != run.agent_id or task.current_run is not None:
@@ -105,7 +115,7 @@ def start_run(act: Act, command: StartRun) -> Answer:
     if why:
         return {"id": run.id, "started": False, "why": why}
     run = tx.update(
-        run, "RunStarted", status=RunStatus.RUNNING, owner=command.owner, started_at=tx.now,
+        run, "RunStarted", status=RunStatus.STARTING, owner=command.owner, started_at=tx.now,
         lease_until=tx.now + LEASE_MS,
     )  # fmt: skip
     return {"id": run.id, "started": True, "fence": run.fence}
@@ -133,6 +143,21 @@ def _held_back(act: Act, run: Run, agent: AgentRecord, command: StartRun) -> str
     if recent >= command.starts_per_minute:
         return f"{command.starts_per_minute} starts a minute are the company's cap"
     return ""
+
+
+class ConfirmRun(Command):
+    """The run's agent is at work."""
+
+    who = letters("S")
+    run: int
+
+
+@handles(ConfirmRun)
+def confirm_run(act: Act, command: ConfirmRun) -> Answer:
+    run = act.tx.get(Run, command.run)
+    RUN.require(run.name_tag, run.status, RunStatus.RUNNING, "ConfirmRun", act.capacities)
+    act.tx.update(run, "RunConfirmed", status=RunStatus.RUNNING)
+    return {"id": run.id, "status": "running"}
 
 
 class RecordProcess(Command):
