@@ -5,15 +5,12 @@ A company is a folder with a board. Whoever owns the board runs its ticker and i
 
 import asyncio
 import contextlib
-import hashlib
 import os
 import time
 import uuid
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal
-
-import platformdirs
 
 from core.agents.runner import Runner
 from core.agents.transcript import Transcripts
@@ -29,6 +26,7 @@ from core.domain.errors import BoardError, Invalid
 from core.ticker import Ticked, Ticker
 
 BOARD = "board.db"
+SOCKET_PATH_MAX = 100  # sun_path holds 108 bytes on Linux, 104 elsewhere
 Clock = Callable[[], int]
 
 
@@ -43,9 +41,12 @@ def board_path(folder: Path) -> Path:
 
 
 def socket_path(folder: Path) -> Path:
-    """The owner's socket: in the user's runtime folder, since a path beside the board may be too long for a socket."""
-    name = hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:20]
-    return Path(platformdirs.user_runtime_dir("opsroom")) / f"{name}.sock"
+    """The owner's socket, in the company's own folder (0700); reached through its descriptor if the path is too long."""
+    path = folder / "board.sock"
+    if len(os.fsencode(path)) <= SOCKET_PATH_MAX or not Path("/proc/self/fd").is_dir():
+        return path
+    # The descriptor stays open for the life of the process: the socket's address leads through it.
+    return Path(f"/proc/self/fd/{os.open(folder, os.O_RDONLY | os.O_DIRECTORY)}") / path.name
 
 
 async def create_company(folder: Path, config: Config, *, clock: Clock = wall_clock) -> None:
