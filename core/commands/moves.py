@@ -20,6 +20,8 @@ from core.domain.states import (
 )
 
 SYSTEM_CAPACITY = frozenset({Who.SYSTEM})
+# The stall clock needs no finer grain, and each note is an event.
+PROGRESS_GRAIN_MS = 1_000
 _HELD = frozenset({TaskStatus.CLAIMED, TaskStatus.WORKING})
 
 
@@ -137,7 +139,7 @@ def _note_progress(act: Act, round_id: int) -> None:
     round_ = act.tx.get(Round, round_id)
     if round_.status == RoundStatus.STALLED:
         act.tx.update(round_, "RoundResumed", status=RoundStatus.OPEN, progress_at=act.tx.now)
-    elif round_.progress_at < act.tx.now:
+    elif act.tx.now - round_.progress_at >= PROGRESS_GRAIN_MS:
         act.tx.update(round_, "RoundProgressed", progress_at=act.tx.now)
 
 

@@ -52,7 +52,8 @@ def queue_run(act: Act, command: QueueRun) -> Answer:
         agent_id=command.agent_id, kind=command.kind, task_id=command.task_id, goal_id=goal_id,
         round_id=command.round_id, status=RunStatus.QUEUED, fence=1, owner=None, pid=None, pid_started=None,
         lease_until=None, model="", prompt_hash="", tokens_in=0, tokens_out=0, cost_micros=0, exit_kind="", detail="",
-        session="", cause=command.cause or _cause(act, command, goal_id), idempotency_key=command.key, started_at=None, ended_at=None,
+        session="", cause=command.cause or _cause(act, command, goal_id), idempotency_key=command.key,
+        started_at=None, ended_at=None,
     )  # fmt: skip
     if command.kind == RunKind.EXECUTE and command.task_id is not None:
         _bind(act, run, command.task_id)
