@@ -16,7 +16,7 @@ from core.commands.door import LocalDoor
 from core.commands.runs import ConfirmRun, FinishRun, RecordProcess, RenewRuns, StartRun
 from core.domain.actors import Agent, System
 from core.domain.entities import AgentRecord, Company, Event, Goal, Round, Run, Task
-from core.domain.errors import Fenced, OpsroomError
+from core.domain.errors import Conflict, Fenced, OpsroomError
 from core.domain.limits import LEASE_MS, RUNS_AT_ONCE, STARTS_PER_MINUTE
 from core.domain.states import RunStatus
 
@@ -61,6 +61,8 @@ class Dispatcher:
         self._retry_s = retry_s
         self._clock = clock
         self._tasks: dict[int, asyncio.Task[None]] = {}
+        # Between the commit of a start and its task a tick must not take the run for lost.
+        self._starting: set[int] = set()
         self._wake = asyncio.Event()
         self.held: dict[int, str] = {}
 
@@ -80,7 +82,7 @@ class Dispatcher:
                 continue
             if run.owner != self._door.owner:
                 gone[run.id] = "the process that supervised it is gone"
-            elif run.id not in self._tasks:
+            elif run.id not in self._tasks and run.id not in self._starting:
                 gone[run.id] = "nothing works on it any more"
         return gone
 
@@ -105,8 +107,9 @@ class Dispatcher:
                 self._wake.clear()
                 try:
                     await self.start_queued()
-                except OpsroomError as error:
-                    log.warning("no run could be started: %s", error)
+                except Exception as error:
+                    # E.g. a full disk: what is queued stays queued.
+                    log.warning("no run could be started: %s", error, exc_info=not isinstance(error, OpsroomError))
                     await asyncio.sleep(self._retry_s)
                     self._wake.set()
         finally:
@@ -125,15 +128,19 @@ class Dispatcher:
                 runs_at_once=self._caps.runs_at_once,
                 starts_per_minute=self._caps.starts_per_minute,
             )
+            self._starting.add(run.id)
             try:
                 answer = await self._door.execute(DISPATCHER, command)
-            except OpsroomError:
+                if answer["started"]:
+                    started += 1
+                    job = self._supervise(run, answer["fence"])
+                    self._tasks[run.id] = asyncio.create_task(job, name=f"run {run.id}")
+                else:
+                    self.held[run.id] = answer["why"]
+            except Conflict:
                 continue
-            if not answer["started"]:
-                self.held[run.id] = answer["why"]
-                continue
-            started += 1
-            self._tasks[run.id] = asyncio.create_task(self._supervise(run, answer["fence"]), name=f"run {run.id}")
+            finally:
+                self._starting.discard(run.id)
         return started
 
     async def idle(self) -> None:

@@ -116,7 +116,7 @@ def _attempts_of(tx: Transaction, base: str, entity: str) -> Attempts:
     return Attempts(
         ended=len(statuses),
         failed=sum(status not in _NO_FAILURE for status in statuses),
-        granted=sum(status in ("approved", "consumed") for status in answers),
-        asked=bool(answers) and answers[-1] in ("pending", "rejected", "revision_requested"),
-        refused=bool(answers) and answers[-1] in ("rejected", "revision_requested"),
+        granted=sum(status in ("approved", "consumed", "revision_requested") for status in answers),
+        asked=bool(answers) and answers[-1] in ("pending", "rejected"),
+        refused=bool(answers) and answers[-1] == "rejected",
     )

@@ -49,7 +49,7 @@ class Ticked:
 
 
 class Ticker:
-    """`clock` is the wall in ms, `monotonic` never steps. `lost` tells which live runs are gone."""
+    """`trouble` says why the last tick did nothing, if it did not. `clock` is the wall in ms, `monotonic` never steps. `lost` tells which live runs are gone."""
 
     def __init__(
         self,
@@ -72,6 +72,7 @@ class Ticker:
         self._wake = asyncio.Event()
         self._one_at_a_time = asyncio.Lock()
         self._last = 0
+        self.trouble = ""
 
     def number(self) -> int:
         """The number of the tick that the wall clock is in."""
@@ -165,9 +166,11 @@ class Ticker:
     async def _tick_safely(self) -> None:
         try:
             await self.tick()
-        except OpsroomError as error:
+            self.trouble = ""
+        except Exception as error:
             # E.g. a full disk: reading goes on, and the next tick tries again.
-            log.warning("tick %s did nothing: %s", self.number(), error)
+            self.trouble = str(error)
+            log.warning("tick %s did nothing: %s", self.number(), error, exc_info=not isinstance(error, OpsroomError))
 
     async def give_up_lease(self) -> None:
         """At a clean end: the next owner's first tick need not wait."""

@@ -10,7 +10,14 @@ from core.domain.entities import Approval, Goal, Round, Run, Task
 from core.domain.errors import Conflict, Invalid
 from core.domain.goals import canonical_hash
 from core.domain.lifecycles import APPROVAL, GOAL, ROUND
-from core.domain.states import ApprovalKind, ApprovalStatus, GoalStatus, RoundStatus, TaskStatus
+from core.domain.states import (
+    TASK_FINAL,
+    ApprovalKind,
+    ApprovalStatus,
+    GoalStatus,
+    RoundStatus,
+    TaskStatus,
+)
 
 DECISIONS = {
     "approved": ("ApprovalApproved", ApprovalStatus.APPROVED),
@@ -112,7 +119,19 @@ def _carry_out(act: Act, approval: Approval) -> str:
     if approval.kind == ApprovalKind.QUESTION and approval.status == ApprovalStatus.APPROVED:
         consume_as_system(act, approval)
         return "tried again"
+    if subject == "goal" and approval.status == ApprovalStatus.REJECTED:
+        return _give_up(act, approval, act.tx.get(Goal, entity_id))
     return ""
+
+
+def _give_up(act: Act, approval: Approval, goal: Goal) -> str:
+    """A goal that nobody may try again would wait for ever: a no ends it, if that is what the question said (F16)."""
+    from core.commands.goals import end_goal
+
+    if approval.payload.get("on_reject") != "cancel" or goal.status not in (GoalStatus.PLANNING, GoalStatus.ACTIVE):
+        return ""
+    end_goal(act, goal, GoalStatus.CANCELLED, "GoalCancelled", approval.note)
+    return "cancelled"
 
 
 def consume_as_system(act: Act, approval: Approval) -> Approval:
@@ -121,25 +140,17 @@ def consume_as_system(act: Act, approval: Approval) -> Approval:
 
 
 def _answer_task(act: Act, approval: Approval, task: Task) -> str:
-    if task.status != TaskStatus.WAITING_HUMAN:
-        if approval.kind == ApprovalKind.QUESTION and approval.status == ApprovalStatus.APPROVED:
-            consume_as_system(act, approval)
+    if task.status in TASK_FINAL:
         return str(task.status)
-    rejected = approval.status != ApprovalStatus.APPROVED
-    if rejected and approval.payload.get("on_reject") == "cancel" and approval.status == ApprovalStatus.REJECTED:
+    if approval.status == ApprovalStatus.REJECTED and approval.payload.get("on_reject") == "cancel":
         move_task(act, task, TaskStatus.CANCELLED, "CancelTask", "TaskCancelled", reason=approval.note)
         return "cancelled"
     if approval.kind == ApprovalKind.QUESTION and approval.status == ApprovalStatus.APPROVED:
         consume_as_system(act, approval)
-    move_task(
-        act,
-        task,
-        TaskStatus.PENDING,
-        "ResumeTask",
-        "TaskResumed",
-        attempts=0,
-        reason=approval.note or f"{approval.name_tag} {approval.status}",
-    )
+    if task.status != TaskStatus.WAITING_HUMAN:
+        return str(task.status)
+    reason = approval.note or f"{approval.name_tag} {approval.status}"
+    move_task(act, task, TaskStatus.PENDING, "ResumeTask", "TaskResumed", attempts=0, reason=reason)
     return "pending"
 
 

@@ -56,6 +56,7 @@ def inbox(
 ) -> list[InboxItem]:
     """What the operator owes now, oldest first below the urgent ones."""
     task_map = {task.id: task for task in tasks}
+    goals, agents = list(goals), list(agents)
     pending = [approval for approval in approvals if approval.status == ApprovalStatus.PENDING]
     asked = {approval.entity for approval in pending}
     items = [_of_approval(approval) for approval in pending]
@@ -63,7 +64,7 @@ def inbox(
     items += [_of_round(round_) for round_ in rounds if round_.status == RoundStatus.ESCALATED]
     items += _of_tasks(task_map, asked)
     items += _held(task_map, deps)
-    items += _missing_roles(task_map.values(), agents)
+    items += _missing_roles(goals, task_map.values(), agents)
     if company is not None and not company.dispatching and any(goal.status in _AT_WORK for goal in goals):
         items.append(_stopped(company))
     return sorted(items, key=lambda item: (not item.urgent, item.since, item.id))
@@ -178,7 +179,7 @@ def _of_tasks(tasks: dict[int, Task], asked: set[str]) -> list[InboxItem]:
                 why=why,
                 since=task.updated_at,
                 choices=choices,
-            )  # fmt: skip
+            )
         )
     return items
 
@@ -210,27 +211,29 @@ def _held(tasks: dict[int, Task], deps: Iterable[TaskDep]) -> list[InboxItem]:
                     ),
                     Choice("b", "cancel", "CancelTask", {"task": task.id}, "the task ends without a result", "reason"),
                 ),
-            )  # fmt: skip
+            )
         )
     return items
 
 
-def _missing_roles(tasks: Iterable[Task], agents: Iterable[AgentRecord]) -> list[InboxItem]:
-    """Work that waits for a role that no active agent has."""
+def _missing_roles(goals: Iterable[Goal], tasks: Iterable[Task], agents: Iterable[AgentRecord]) -> list[InboxItem]:
+    """Work that waits for a role that no active agent has (F16)."""
     roles = {agent.role for agent in agents if agent.status == AgentStatus.ACTIVE}
-    if roles & {Role.REVIEWER, Role.CHALLENGER}:
-        return []
+    lacking: list[Goal | Task] = []
+    if not roles & {Role.REVIEWER, Role.CHALLENGER}:
+        lacking += [task for task in tasks if task.status == TaskStatus.REVIEW]
+    if Role.COORDINATOR not in roles:
+        lacking += [goal for goal in goals if goal.status in _AT_WORK]
     return [
         InboxItem(
-            id=f"unreviewable:task:{task.id}",
-            entity=f"task:{task.id}",
-            kind="no reviewer",
-            title=task.title,
-            why="no active reviewer; hire or resume one",
-            since=task.updated_at,
-        )  # fmt: skip
-        for task in tasks
-        if task.status == TaskStatus.REVIEW
+            id=f"lacking:{thing.table}:{thing.id}",
+            entity=f"{'task' if isinstance(thing, Task) else 'goal'}:{thing.id}",
+            kind="no reviewer" if isinstance(thing, Task) else "no coordinator",
+            title=thing.title,
+            why="no active agent has that role; hire or resume one",
+            since=thing.updated_at,
+        )
+        for thing in lacking
     ]
 
 

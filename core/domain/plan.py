@@ -222,7 +222,12 @@ def _call_coordinator(
     if tried.failed >= RUN_ATTEMPTS * (1 + tried.granted):
         if not tried.asked:
             title = f"{coordinator.name} failed {tried.failed} times: {why}"
-            arguments = {"kind": "question", "entity": entity, "title": title[:200], "payload": {"what": "try_again"}}
+            arguments = {
+                "kind": "question",
+                "entity": entity,
+                "title": title[:200],
+                "payload": {"what": "try_again", "on_reject": "cancel"},
+            }
             yield Action(step, "RequestApproval", arguments, title)
         yield Held(entity, "the operator said no" if tried.refused else "it waits for the operator's answer")
         return
@@ -275,7 +280,7 @@ def reviews(facts: Facts, now: int) -> Iterator[Item]:
             if not tried.asked:
                 title = f"The review of {task.name_tag} failed {tried.failed} times"
                 arguments = {"kind": "question", "entity": f"task:{task.id}", "title": title,
-                             "payload": {"what": "try_again"}}  # fmt: skip
+                             "payload": {"what": "try_again", "on_reject": "cancel"}}  # fmt: skip
                 yield Action(Step.REVIEWS, "RequestApproval", arguments, title)
             yield Held(f"task:{task.id}", "its review waits for the operator's answer")
             continue
