@@ -41,7 +41,7 @@ def board_path(folder: Path) -> Path:
 
 
 def socket_path(folder: Path) -> Path:
-    """The owner's socket, in the company's own folder (0700); reached through its descriptor if the path is too long."""
+    """The owner's socket, in the company's own folder (0700), through its descriptor if the path is too long."""
     path = folder / "board.sock"
     if len(os.fsencode(path)) <= SOCKET_PATH_MAX or not Path("/proc/self/fd").is_dir():
         return path

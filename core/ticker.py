@@ -31,7 +31,8 @@ log = logging.getLogger(__name__)
 # Bookkeeping and news that give a tick nothing new to decide.
 QUIET = frozenset(
     {
-        "RunRenewed", "RunQueued", "RunStarted", "RunConfirmed", "RunProcessStarted", "TaskRunQueued", "TaskBroadcast", "TaskOffered",
+        "RunRenewed", "RunQueued", "RunStarted", "RunConfirmed", "RunProcessStarted", "TaskRunQueued", "TaskBroadcast",
+        "TaskOffered",
         "OfferAnswered", "OfferReturned", "MentionTaken", "ApprovalRequested", "RoundProgressed", "RoundStalled",
         "HeartbeatNormal", "HeartbeatIdle", "MissionMissing", "TickStepFailed", "TicksMissed", "ClockStepped",
         "CommentAdded", "OutputAdded", "AgentCooledDown", "DependencyAdded", "ExperienceKept",
@@ -49,7 +50,10 @@ class Ticked:
 
 
 class Ticker:
-    """`trouble` says why the last tick did nothing, if it did not. `clock` is the wall in ms, `monotonic` never steps. `lost` tells which live runs are gone."""
+    """`clock` is the wall in ms, `monotonic` never steps. `lost` tells which live runs are gone.
+
+    `trouble` says why the last tick did nothing, if it did not.
+    """
 
     def __init__(
         self,

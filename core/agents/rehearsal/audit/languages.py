@@ -107,7 +107,7 @@ def _by_shebang(head: bytes) -> str | None:
 def _names() -> _Names:
     import fnmatch
 
-    from pygments.lexers import get_all_lexers  # type: ignore[import-untyped]
+    from pygments.lexers import get_all_lexers
 
     claims: dict[str, list[str]] = {}
     for language, _, patterns, _ in get_all_lexers(plugins=False):
