@@ -19,13 +19,12 @@ from core.commands.company import CreateCompany
 from core.commands.door import Door, LocalDoor
 from core.commands.registry import Answer, Command
 from core.commands.remote_door import RemoteDoor
-from core.config import CONFIG, Config, read_config, write_config
+from core.config import CONFIG, Config, board_path, read_config, write_config
 from core.dispatcher import Caps, Dispatcher
 from core.domain.actors import Actor, Operator
 from core.domain.errors import BoardError, Invalid
 from core.ticker import Ticked, Ticker
 
-BOARD = "board.db"
 SOCKET_PATH_MAX = 100  # sun_path holds 108 bytes on Linux, 104 elsewhere
 Clock = Callable[[], int]
 
@@ -33,11 +32,6 @@ Clock = Callable[[], int]
 def wall_clock() -> int:
     """Milliseconds UTC."""
     return time.time_ns() // 1_000_000
-
-
-def board_path(folder: Path) -> Path:
-    """The blackboard file of a company."""
-    return folder / BOARD
 
 
 def socket_path(folder: Path) -> Path:

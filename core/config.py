@@ -11,6 +11,7 @@ from core.domain.errors import Invalid
 from core.domain.limits import RUNS_AT_ONCE, STARTS_PER_MINUTE
 
 CONFIG = "company.toml"
+BOARD = "board.db"
 
 
 class CapsConfig(BaseModel):
@@ -39,6 +40,11 @@ class Config(BaseModel):
     locale: Literal["en", "zh"] = "en"
     caps: CapsConfig = Field(default_factory=CapsConfig)
     rehearsal: RehearsalConfig | None = None
+
+
+def board_path(folder: Path) -> Path:
+    """The blackboard file of a company."""
+    return folder / BOARD
 
 
 def read_config(folder: Path) -> Config:
