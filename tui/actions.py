@@ -1,0 +1,152 @@
+"""The one table of what a person can do: name, keys, words, and when it applies.
+
+The keymap, the footer, the help and the palette are made from it.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from core.domain.entities import Company, Entity, Goal, Round, Task
+from core.domain.inbox import Choice, InboxItem
+from core.domain.states import GoalStatus
+
+DECIDE, RUN, LOOK = "Decide", "Run the company", "Look around"
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What the keys act on now."""
+
+    company: Company | None = None
+    ref: str = ""
+    thing: Entity | None = None
+    item: InboxItem | None = None
+    is_owner: bool = True
+    held: int = 0
+    in_detail: bool = False
+    filtered: bool = False
+    choices: Mapping[str, Choice] = field(default_factory=dict)
+
+    @property
+    def tag(self) -> str:
+        """The short name of the thing, e.g. G3."""
+        return "the company" if self.thing is None or self.ref.startswith("company") else self.thing.name_tag
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One thing to do. `why_not` says why it does not apply now, and nothing when it does."""
+
+    name: str
+    keys: tuple[str, ...]
+    label: str
+    about: str
+    group: str
+    why_not: Callable[[Situation], str] = lambda _situation: ""
+    rank: int = 9  # in the footer, the lowest first; 9 is in the help only
+
+    @property
+    def shown_key(self) -> str:
+        return SHOWN.get(self.keys[0], self.keys[0])
+
+
+SHOWN = {
+    "exclamation_mark": "!", "question_mark": "?", "slash": "/", "colon": ":", "escape": "esc", "ctrl+p": "^p",
+}  # fmt: skip
+DECISION_KEYS = {"approve": "a", "dispatch": "d", "block": "b", "revise": "r"}
+
+
+def _offers(key: str) -> Callable[[Situation], str]:
+    return lambda situation: "" if key in situation.choices else f"{situation.tag} does not wait for that"
+
+
+def _started(situation: Situation) -> str:
+    return "the company is stopped already" if situation.company and not situation.company.dispatching else ""
+
+
+def _stopped(situation: Situation) -> str:
+    return "" if situation.company and not situation.company.dispatching else "the company is started already"
+
+
+def _owns(situation: Situation) -> str:
+    return "" if situation.is_owner else "this room only follows; the room that owns the board ticks"
+
+
+ACTIONS: tuple[Action, ...] = (
+    Action("approve", ("a",), "approve", "Approve, accept, resume or start what is selected", DECIDE, _offers("a"), 0),
+    Action("dispatch", ("d",), "dispatch", "Put a reviewed goal to work", DECIDE, _offers("d"), 1),
+    Action("block", ("b",), "reject", "Reject or cancel what is selected, with a reason", DECIDE, _offers("b"), 2),
+    Action("revise", ("r",), "send back", "Send it back to its author with a note", DECIDE, _offers("r"), 3),
+    Action("undo", ("u",), "undo", "Take back a decision while it is held (5 s)", DECIDE,
+           lambda s: "" if s.held else "nothing is held that could be taken back", 0),
+    Action("start", ("s",), "start", "Start the company: runs are dispatched", RUN, _stopped, 4),
+    Action("stop", ("exclamation_mark",), "stop all", "Stop everything: runs end, their tasks go back", RUN, _started,
+           8),
+    Action("tick", ("t",), "tick", "Tick now instead of waiting for the clock", RUN, _owns, 8),
+    Action("dry_run", ("T",), "dry run", "What the next tick would do, and what it holds back and why", RUN, _owns),
+    Action("filter", ("slash",), "filter", "Filter the board: words, status:blocked, agent:slug, goal:G1", LOOK,
+           rank=6),
+    Action("back", ("escape",), "back", "Back to the list; clears the filter", LOOK,
+           lambda s: "" if s.in_detail or s.filtered else "you are at the top", 5),
+    Action("tab(1)", ("1",), "discussion", "What is said about it, and what it asks for", LOOK),
+    Action("tab(2)", ("2",), "outputs", "What was delivered", LOOK),
+    Action("tab(3)", ("3",), "reviews", "The verdicts", LOOK),
+    Action("tab(4)", ("4",), "runs", "Who worked on it, and what they said", LOOK),
+    Action("tab(5)", ("5",), "history", "Every change, as it happened", LOOK),
+    Action("palette", ("colon", "ctrl+p"), "palette", "All that applies now, by name", LOOK),
+    Action("help", ("question_mark",), "help", "This help", LOOK, rank=7),
+    Action("leave", ("q", "ctrl+q"), "leave", "Leave the room; it asks while runs are live", LOOK, rank=8),
+)  # fmt: skip
+
+WIDGET_KEYS: tuple[tuple[str, str], ...] = (
+    ("tab", "Next pane"),
+    ("enter", "Open the selected thing"),
+    ("↑ ↓ j k", "Move; g and G go to the ends"),
+    ("← → h l", "Fold and unfold the board"),
+)
+"""Keys that belong to the lists, for the help."""
+
+BY_NAME = {action.name: action for action in ACTIONS}
+
+
+def label_of(action: Action, situation: Situation) -> str:
+    """What the key does now: the word of the choice that it makes."""
+    choice = situation.choices.get(DECISION_KEYS.get(action.name, ""))
+    return choice.verb if choice else action.label
+
+
+def footer(situation: Situation, most: int = 7) -> list[tuple[str, str]]:
+    """At most so many keys that apply now, with their words; help is always among them."""
+    able = [action for action in ACTIONS if action.rank < 9 and not action.why_not(situation)]
+    chosen = sorted(able, key=lambda action: action.rank)[:most]
+    must = BY_NAME["help"]
+    if must not in chosen:
+        chosen = [*chosen[: most - 1], must]
+    ordered = [action for action in ACTIONS if action in chosen]
+    return [(action.shown_key, label_of(action, situation)) for action in ordered]
+
+
+def fallback(situation: Situation, key: str) -> Choice | None:
+    """What a key means on a thing that does not wait for it: the board itself says whether it may be."""
+    match situation.thing, key:
+        case Goal() as goal, "d":
+            hashed = {"goal": goal.id, "content_hash": goal.content_hash}
+            return Choice("d", "dispatch", "DispatchGoal", hashed, "the agents begin to plan it")
+        case Goal() as goal, "a":
+            act = "ReviewGoal" if goal.status == GoalStatus.DRAFT else "AcceptGoal"
+            return Choice("a", "approve", act, {"goal": goal.id}, "")
+        case Goal() as goal, "b":
+            return Choice("b", "cancel", "CancelGoal", {"goal": goal.id}, "the goal ends as cancelled", "reason")
+        case Goal() as goal, "r":
+            act = "ReviseGoal" if goal.status == GoalStatus.DRAFT else "SendBackGoal"
+            return Choice("r", "send back", act, {"goal": goal.id}, "its author is told why", "note")
+        case Task() as task, "a":
+            return Choice("a", "resume", "ResumeTask", {"task": task.id}, "it is pending again")
+        case Task() as task, "d":
+            return Choice("d", "enqueue", "EnqueueTask", {"task": task.id}, "it is offered to the agents")
+        case Task() as task, "b":
+            return Choice("b", "cancel", "CancelTask", {"task": task.id}, "the task ends without a result", "reason")
+        case Round() as round_, "a":
+            return Choice("a", "report", "ResolveRound", {"round": round_.id, "decision": "report"}, "")
+        case _:
+            return None

@@ -1,0 +1,97 @@
+"""The board as a tree: goals, below them their rounds, below these the tasks, children below their parents."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from core.domain.entities import Goal, Round, Task
+from core.domain.states import GOAL_FINAL, GoalStatus, RoundStatus
+from tui.filtering import Filter
+from tui.projection import Projection
+
+_ENDED = GOAL_FINAL | {GoalStatus.ARCHIVED}
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One line: the thing's reference, how deep it is, whether anything is below it, and whether that shows."""
+
+    ref: str
+    depth: int
+    branch: bool
+    open: bool
+
+
+def nodes(view: Projection, wanted: Filter, folds: Mapping[str, bool]) -> list[Node]:
+    """Every line that shows. `folds` is what the operator opened or closed; without a word, what is over is closed."""
+    goals = sorted(view.tables.all(Goal), key=lambda goal: (goal.status in _ENDED, goal.id))
+    found: list[Node] = []
+    for goal in goals:
+        if goal.status == GoalStatus.ARCHIVED and not wanted.names_status:
+            continue
+        found += _goal(view, goal, wanted, folds)
+    return found
+
+
+def _goal(view: Projection, goal: Goal, wanted: Filter, folds: Mapping[str, bool]) -> Iterator[Node]:
+    tasks = view.tasks(goal.id)
+    shown = tasks
+    if wanted.parts:
+        shown = [task for task in tasks if wanted.task(task, view.slug(task.assignee_id))]
+        if not shown and not wanted.goal(goal):
+            return
+    ref = f"goal:{goal.id}"
+    is_open = folds.get(ref, goal.status not in _ENDED or bool(wanted.parts))
+    yield Node(ref, 0, bool(shown), is_open)
+    if not is_open:
+        return
+    kept = {task.id for task in shown}
+    in_rounds: dict[int | None, list[Task]] = {}
+    for task in tasks:
+        in_rounds.setdefault(task.round_id, []).append(task)
+    rounds = view.rounds(goal.id)
+    for round_ in rounds:
+        yield from _round(round_, in_rounds.get(round_.id, []), kept, round_ is rounds[-1], wanted, folds)
+    yield from _tasks(in_rounds.get(None, []), kept, 1, folds)
+
+
+def _round(
+    round_: Round, tasks: Sequence[Task], kept: set[int], is_last: bool, wanted: Filter, folds: Mapping[str, bool]
+) -> Iterator[Node]:
+    any_kept = any(task.id in kept for task in tasks)
+    if wanted.parts and not any_kept:
+        return
+    ref = f"round:{round_.id}"
+    alive = is_last or round_.status != RoundStatus.CLOSED or bool(wanted.parts)
+    is_open = folds.get(ref, alive)
+    yield Node(ref, 1, any_kept, is_open)
+    if is_open:
+        yield from _tasks(tasks, kept, 2, folds)
+
+
+def _tasks(tasks: Sequence[Task], kept: set[int], depth: int, folds: Mapping[str, bool]) -> Iterator[Node]:
+    here = {task.id for task in tasks}
+    below: dict[int, list[Task]] = {}
+    tops = []
+    for task in tasks:
+        if task.parent_id is not None and task.parent_id in here:
+            below.setdefault(task.parent_id, []).append(task)
+        else:
+            tops.append(task)
+    for task in tops:
+        if below:
+            yield from _branch(task, below, kept, depth, folds)
+        elif task.id in kept:
+            yield Node(f"task:{task.id}", depth, False, False)
+
+
+def _branch(
+    task: Task, below: Mapping[int, list[Task]], kept: set[int], depth: int, folds: Mapping[str, bool]
+) -> Iterator[Node]:
+    # `parent` may only name an older task, so this ends
+    children = [node for child in below.get(task.id, ()) for node in _branch(child, below, kept, depth + 1, folds)]
+    if task.id in kept or children:
+        ref = f"task:{task.id}"
+        is_open = folds.get(ref, True)
+        yield Node(ref, depth, bool(children), is_open)
+        if is_open:
+            yield from children
