@@ -7,7 +7,7 @@ import sqlite3
 from typing import Any, TypeVar
 
 from core.blackboard.rows import as_json, changed_entity, columns, from_values, maker, per_class, stored
-from core.blackboard.search import SEARCHED, words_of
+from core.blackboard.search import SEARCHED, place_of, words_of
 from core.domain.entities import Entity, Event, fields_of
 from core.domain.errors import Conflict, NotFound
 
@@ -156,10 +156,13 @@ class Transaction:
         if names is None:
             return
         text = "\n".join(value for name in names if (value := getattr(entity, name)))
-        key = (cls.table, entity.id)
+        place = place_of(cls.table, entity.id)
         if getattr(entity, "version", 1) > 1:
-            self.connection.execute("DELETE FROM search WHERE entity = ? AND entity_id = ?", key)
-        self.connection.execute("INSERT INTO search(words, entity, entity_id) VALUES (?, ?, ?)", (words_of(text), *key))
+            self.connection.execute("DELETE FROM search WHERE rowid = ?", (place,))
+        self.connection.execute(
+            "INSERT INTO search(rowid, words, entity, entity_id) VALUES (?, ?, ?, ?)",
+            (place, words_of(text), cls.table, entity.id),
+        )
 
 
 def _usual(cls: type[Entity], now: int) -> dict[str, Any]:
