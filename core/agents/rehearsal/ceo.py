@@ -1,0 +1,88 @@
+"""The CEO: one draft goal for the audit of the folder; a draft that comes back takes the operator's note in."""
+
+import os
+
+from core.agents.rehearsal.shift import Shift, no_reply
+from core.agents.rehearsal.words import cut, plain
+from core.agents.rehearsal.works import WORKS
+from core.agents.runner import Outcome
+from core.domain.entities import Comment, Goal
+from core.domain.states import GoalStatus, RunStatus
+
+
+def description(folder: str) -> str:
+    """What the goal says; it names the folder, by which a later run knows its own goal again."""
+    return (
+        f"Audit the folder {folder} for real: every figure is computed from its files, recomputed by a reviewer, and"
+        " put together in one report."
+    )
+
+
+async def propose(shift: Shift) -> Outcome:
+    """One draft for the operator, unless this folder had its audit or the operator did not want it."""
+    folder = plain(shift.folder_name)
+    if await shift.folder_is_gone():
+        return Outcome(RunStatus.FAILED, "no_folder", f"{folder} is not a folder that can be read.")
+    for goal in await shift.find(Goal, "created_by = :slug AND status <> 'failed' ORDER BY id", slug=shift.slug):
+        if goal.description.startswith(description(folder)):
+            return no_reply(f"{goal.name_tag} is the audit of this folder, and it is {goal.status}.")
+    shift.desk.say(f"No goal is alive. I draft the audit of {folder}.")
+    await shift.act(
+        "CreateGoal",
+        title=f"Audit of {cut(plain(os.path.basename(folder)) or folder, 120)}",
+        description=description(folder),
+        must_haves=tuple(work.must_have for work in WORKS.values()),
+        constraints=(
+            "Read only: nothing in the folder is changed.",
+            "No line of its files is quoted in the report without the operator's word.",
+        ),
+        split=False,
+    )
+    return Outcome(detail="one draft waits for the operator")
+
+
+async def take_note(shift: Shift) -> Outcome:
+    """A draft sent back: the note becomes a further constraint, which clears the review."""
+    goal = await shift.goal()
+    note = await noted(shift)
+    if note is None or goal.created_by != shift.slug:
+        return no_reply("nothing here asks anything of me")
+    if goal.status != GoalStatus.DRAFT:
+        body = f"{goal.name_tag} is {goal.status}: its text is settled. Send the report back with this note instead."
+        await shift.act("AddComment", goal=goal.id, body=body, reply_to=note.id)
+        return Outcome()
+    constraint = f"The operator asks: “{note.body}”"
+    if constraint not in goal.constraints:
+        await shift.act("EditGoal", goal=goal.id, constraints=(*goal.constraints, constraint))
+    body = "I took your note in as a constraint. The draft waits for your review again."
+    await shift.act("AddComment", goal=goal.id, body=body, reply_to=note.id)
+    return Outcome(detail="the note is a constraint now")
+
+
+async def noted(shift: Shift) -> Comment | None:
+    """The operator's comment that woke this run; agents' thanks to each other wake nobody for long (F7)."""
+    return next(
+        iter(
+            await shift.find(
+                Comment,
+                "author = 'human' AND id IN (SELECT comment_id FROM mentions WHERE run_id = :run) ORDER BY id DESC",
+                run=shift.assignment.run.id,
+            )
+        ),
+        None,
+    )
+
+
+async def answer(shift: Shift) -> Outcome:
+    """Anybody else who is named by the operator says what a rehearsal agent can do."""
+    note = await noted(shift)
+    if note is None:
+        return no_reply("no person asked")
+    can = ", ".join(shift.assignment.agent.capabilities) or shift.assignment.agent.role
+    body = (
+        f"I read your note. I am a rehearsal agent without a model: I do {can}, and nothing else. To change the plan,"
+        " send the draft or the report back with your note."
+    )
+    about = {"task": note.task_id} if note.task_id is not None else {"goal": note.goal_id}
+    await shift.act("AddComment", body=body, reply_to=note.id, **about)
+    return Outcome()

@@ -1,0 +1,107 @@
+"""Outputs of the rehearsal agents: JSON `{"kind", "result"}` (or `{"kind": "quote", …}`), written and read back."""
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from core.agents.rehearsal.shift import Shift
+from core.agents.rehearsal.works import WORKS
+from core.blackboard.readers import Readers
+from core.domain.entities import Goal, Output, Task
+from core.domain.limits import INLINE_OUTPUT_MAX
+from core.domain.states import OutputType, TaskStatus
+
+QUOTE = "quote"
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """An output that was opened. `whole` tells whether its bytes are those that were delivered."""
+
+    output: Output
+    content: dict[str, Any]
+    whole: bool
+
+    @property
+    def kind(self) -> str:
+        """A kind of work, or `quote`; empty when it cannot be read."""
+        return str(self.content.get("kind", ""))
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """The figures."""
+        result = self.content.get("result")
+        return result if isinstance(result, dict) else {}
+
+
+async def deliver(shift: Shift, task: Task, title: str, content: dict[str, Any], **more: Any) -> int:
+    """Put a JSON output on the board, or in a file of the company's folder when it is long. Returns its id."""
+    text = json.dumps(content, ensure_ascii=False, indent=1)
+    arguments: dict[str, Any] = {"task": task.id, "type": OutputType.DATA, "title": title, **more}
+    if len(text.encode()) <= INLINE_OUTPUT_MAX:
+        arguments["content"] = text
+    else:
+        path = f"{task.name_tag}-{content['kind']}-R{shift.assignment.run.id}.json"
+        await asyncio.to_thread((shift.assignment.folder / "outputs" / path).write_text, text, encoding="utf-8")
+        arguments["path"] = path
+    answer = await shift.act("AddOutput", **arguments)
+    return int(answer["id"])
+
+
+async def opened(output: Output, folder: Path) -> Delivery:
+    """An output, read back; its content is empty when it is missing or no JSON object."""
+    data = output.content.encode() if output.content is not None else await _read(folder, output.path or "")
+    whole = hashlib.sha256(data).hexdigest() == output.sha256
+    try:
+        content = json.loads(data)
+    except ValueError:
+        content = None
+    return Delivery(output, content if isinstance(content, dict) else {}, whole)
+
+
+async def _read(folder: Path, path: str) -> bytes:
+    try:
+        return await asyncio.to_thread((folder / "outputs" / path).read_bytes)
+    except OSError:
+        return b""
+
+
+async def deliveries_of(readers: Readers, folder: Path, tasks: Iterable[Task]) -> list[Delivery]:
+    """All outputs of these tasks, oldest first."""
+    found = [
+        output
+        for task in tasks
+        for output in await readers.entities(Output, "task_id = :task ORDER BY id", task=task.id)
+    ]
+    return [await opened(output, folder) for output in sorted(found, key=lambda output: output.id)]
+
+
+def latest(deliveries: Iterable[Delivery]) -> dict[str, Delivery]:
+    """The newest delivery of each kind of work."""
+    return {delivery.kind: delivery for delivery in deliveries if delivery.whole and delivery.kind in WORKS}
+
+
+async def figures_of(readers: Readers, folder: Path, goal_id: int) -> dict[str, dict[str, Any]]:
+    """The approved figures of a goal by kind of work: what the report and the command line tell."""
+    done = await readers.entities(
+        Task, "goal_id = :goal AND status = :done ORDER BY id", goal=goal_id, done=str(TaskStatus.DONE)
+    )
+    found = latest(await deliveries_of(readers, folder, done))
+    return {kind: delivery.result for kind, delivery in found.items()}
+
+
+async def report_path(readers: Readers, folder: Path, goal_id: int) -> Path | None:
+    """Where the newest report of a goal lies."""
+    found = await readers.entities(
+        Output, "goal_id = :goal AND task_id IS NULL AND path IS NOT NULL ORDER BY id DESC LIMIT 1", goal=goal_id
+    )
+    return folder / "outputs" / str(found[0].path) if found else None
+
+
+async def approved_figures(shift: Shift, goal: Goal) -> dict[str, dict[str, Any]]:
+    """`figures_of` for a run."""
+    return await figures_of(shift.desk.readers, shift.assignment.folder, goal.id)

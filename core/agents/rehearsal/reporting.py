@@ -1,0 +1,101 @@
+"""The coordinator's last duty: the report as a file, delivered to the goal and handed to the operator."""
+
+import asyncio
+import os
+
+from core.agents.rehearsal import report as pages
+from core.agents.rehearsal.coordinator import ask
+from core.agents.rehearsal.deliveries import QUOTE, deliveries_of, latest
+from core.agents.rehearsal.report import Facts
+from core.agents.rehearsal.shift import Shift, no_reply
+from core.agents.rehearsal.words import listed
+from core.agents.runner import Outcome
+from core.domain.entities import AgentRecord, Comment, Goal, Output, Review, Round, Run
+from core.domain.goals import uncovered
+from core.domain.states import CommentKind, OutputType, TaskStatus
+
+
+async def report(shift: Shift) -> Outcome:
+    """Write the report from what was approved, deliver it, and report the goal."""
+    goal = await shift.goal()
+    tasks = await shift.tasks_of(goal)
+    missing = uncovered(goal, tasks)
+    if missing:
+        names = listed([must["id"] for must in missing])
+        await ask(shift, f"goal:{goal.id}", f"{goal.name_tag} lacks {names}: waive them, then let me report?")
+        return no_reply(f"{names} are not covered")
+    for task in tasks:
+        if task.status == TaskStatus.DRAFT:
+            await shift.act("CancelTask", task=task.id, reason="The goal is covered without it.")
+    facts = await gathered(shift, goal)
+    if not await is_delivered(shift, facts):
+        await deliver(shift, facts)
+    await shift.act("ReportGoal", goal=goal.id, summary=pages.summary(facts))
+    return Outcome(detail=f"version {facts.version} of the report")
+
+
+async def gathered(shift: Shift, goal: Goal) -> Facts:
+    """All that the report tells, from the board."""
+    tasks = await shift.tasks_of(goal)
+    done = [task for task in tasks if task.status == TaskStatus.DONE]
+    found = await deliveries_of(shift.desk.readers, shift.assignment.folder, done)
+    reviews = await shift.find(
+        Review, "subject = 'task' AND subject_id IN (SELECT id FROM tasks WHERE goal_id = :goal) ORDER BY id",
+        goal=goal.id,
+    )  # fmt: skip
+    notes = await shift.find(
+        Comment, "goal_id = :goal AND author = 'human' AND kind = :kind ORDER BY id",
+        goal=goal.id, kind=str(CommentKind.MAIL_REQUEST),
+    )  # fmt: skip
+    return Facts(
+        goal=goal,
+        folder=shift.folder_name,
+        version=len(await reports_before(shift, goal)) + 1,
+        tasks=tuple(tasks),
+        rounds=tuple(await shift.find(Round, "goal_id = :goal ORDER BY number", goal=goal.id)),
+        reviews=tuple(reviews),
+        figures={kind: delivery.result for kind, delivery in latest(found).items()},
+        quotes=tuple(delivery.content for delivery in found if delivery.kind == QUOTE and delivery.whole),
+        notes=tuple(note.body for note in notes),
+        names={agent.id: agent.name for agent in await shift.find(AgentRecord, "true")},
+    )
+
+
+async def reports_before(shift: Shift, goal: Goal) -> list[Output]:
+    """The versions that runs for an earlier state of the goal delivered; this state's own one is not among them."""
+    runs = {run.id: run for run in await shift.find(Run, "goal_id = :goal AND kind = 'report'", goal=goal.id)}
+    state = state_of(shift.assignment.run)
+    return [
+        output
+        for output in await shift.reports_of(goal)
+        if output.run_id not in runs or state_of(runs[output.run_id]) != state
+    ]
+
+
+def state_of(run: Run) -> str:
+    """The state of the goal for which a run was queued: its key without the number of the attempt."""
+    return (run.idempotency_key or "").partition("#")[0]
+
+
+async def is_delivered(shift: Shift, facts: Facts) -> bool:
+    """Whether an earlier attempt delivered this version before it ended."""
+    return len(await shift.reports_of(facts.goal)) >= facts.version
+
+
+async def deliver(shift: Shift, facts: Facts) -> None:
+    """The file in the company's outputs folder, then its place on the board."""
+    name = f"report-{facts.goal.name_tag}{'' if facts.version == 1 else f'-{facts.version}'}.md"
+    place = shift.assignment.folder / "outputs" / name
+    await shift.breath()
+    await asyncio.to_thread(_write, os.fspath(place), pages.page(facts))
+    await shift.act(
+        "AddOutput", goal=facts.goal.id, type=OutputType.DOCUMENT, path=name,
+        title=f"Report on {facts.goal.name_tag}, version {facts.version}", summary=pages.summary(facts),
+    )  # fmt: skip
+
+
+def _write(place: str, text: str) -> None:
+    # A half-written report of a run that was killed must never stand under the name of a whole one.
+    with open(f"{place}.part", "w", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(f"{place}.part", place)
