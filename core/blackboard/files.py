@@ -69,6 +69,27 @@ def check_identity(path: Path, opened: Identity) -> None:
         )
 
 
+def log_identity(path: Path) -> Identity | None:
+    """The identity of the write-ahead log beside the board, or None."""
+    try:
+        return identity_of(path.with_name(f"{path.name}-wal"))
+    except FileNotFoundError:
+        return None
+
+
+def set_log_aside(path: Path, ours: Identity | None) -> None:
+    """Keep the log of a file that was replaced away from the file that took its place.
+
+    SQLite would play the old log into the new file and damage it. A log that is not `ours` is left alone.
+    """
+    if ours is None or log_identity(path) != ours:
+        return
+    for end in ("-shm", "-wal"):
+        place = path.with_name(path.name + end)
+        with contextlib.suppress(OSError):
+            place.rename(place.with_name(f"{place.name}.replaced-{ours.inode}"))
+
+
 def beside(path: Path, ending: str) -> Path:
     """A file that lies beside the board, e.g. `board.db.owner`."""
     return path.with_name(f"{path.name}.{ending}")

@@ -14,7 +14,15 @@ from pathlib import Path
 from types import CoroutineType
 from typing import Any, TypeVar
 
-from core.blackboard.files import Identity, board_error, check_identity, identity_of, uri_of
+from core.blackboard.files import (
+    Identity,
+    board_error,
+    check_identity,
+    identity_of,
+    log_identity,
+    set_log_aside,
+    uri_of,
+)
 from core.blackboard.transaction import Transaction
 from core.domain.entities import Event
 from core.domain.errors import BoardError, BoardReplaced
@@ -80,6 +88,7 @@ class Writer:
         self._ended: asyncio.Future[None] = self._loop.create_future()
         self._closing = False
         self._identity = Identity(0, 0)
+        self._log: Identity | None = None
         self._replaced: BoardReplaced | None = None
         self._latest = 0
         # A daemon: a program that failed before close() must end all the same.
@@ -137,6 +146,8 @@ class Writer:
                 check_identity(self.path, self._identity)
             except BoardReplaced as error:
                 self._replaced = error
+                if self.path.exists():
+                    set_log_aside(self.path, self._log)
         if self._replaced is not None:
             raise BoardReplaced(self._replaced.message, self._replaced.hint)
 
@@ -199,7 +210,7 @@ class Writer:
 
     def _connect(self) -> sqlite3.Connection:
         connection = connect_for_writing(self.path)
-        self._identity = identity_of(self.path)
+        self._identity, self._log = identity_of(self.path), log_identity(self.path)
         row = connection.execute("SELECT at FROM events ORDER BY id DESC LIMIT 1").fetchone()
         self._latest = 0 if row is None else row[0]
         return connection
