@@ -1,0 +1,26 @@
+"""What waits for a person, read from the board: the same inbox as the room's, for whoever keeps no board in memory."""
+
+from core.blackboard.queries import ALIVE_GOALS, PENDING_APPROVALS
+from core.blackboard.readers import Readers
+from core.domain.entities import AgentRecord, Approval, Company, Goal, Round, Task, TaskDep
+from core.domain.inbox import InboxItem, inbox
+
+_HELD = "SELECT {} FROM task_deps WHERE met = 0 AND on_fail = 'hold'"
+
+
+async def owed(readers: Readers) -> list[InboxItem]:
+    """The inbox, read with few indexed queries: what is finished costs nothing."""
+    companies = await readers.entities(Company, "true")
+    waiting = await readers.entities(Task, "status IN ('blocked', 'waiting_human', 'review')")
+    edges = await readers.entities(TaskDep, "met = 0 AND on_fail = 'hold'")
+    ends = f"id IN ({_HELD.format('task_id')} UNION {_HELD.format('depends_on')})"
+    held = await readers.entities(Task, ends) if edges else []
+    return inbox(
+        companies[0] if companies else None,
+        await readers.entities(Goal, ALIVE_GOALS),
+        await readers.entities(Round, "status = 'escalated'"),
+        {task.id: task for task in [*waiting, *held]}.values(),
+        edges,
+        await readers.entities(Approval, PENDING_APPROVALS),
+        await readers.entities(AgentRecord, "status = 'active'"),
+    )

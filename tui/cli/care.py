@@ -1,0 +1,107 @@
+"""`opsroom backup` and `opsroom doctor`."""
+
+import argparse
+import os
+import platform
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from core.blackboard.backup import backup as copy_board
+from core.blackboard.checks import Check, check_board
+from core.blackboard.owner import Ownership
+from core.config import board_path, read_config
+from core.domain.errors import OpsroomError
+from tui.cli.exits import Exit
+from tui.cli.names import folder_of
+from tui.cli.opening import now_ms
+from tui.cli.output import print_json, say
+from tui.cli.status import owner_of
+
+_ROOM_COLUMNS, _ROOM_LINES = 80, 24
+
+
+def backup(arguments: argparse.Namespace) -> int:
+    """Copy the board, whoever uses it meanwhile."""
+    folder = folder_of(arguments.dir)
+    read_config(folder)
+    target = folder if arguments.target is None else folder_of(arguments.target)
+    made = copy_board(board_path(folder), target, now_ms())
+    if arguments.json:
+        print_json({"backup": str(made), "bytes": made.stat().st_size})
+    else:
+        say(f"{made} ({made.stat().st_size} bytes)")
+    return 0
+
+
+def doctor(arguments: argparse.Namespace) -> int:
+    """Say what is well and what is not. Ends with 1 when something fails."""
+    checks = list(_machine())
+    if arguments.dir is None:
+        checks.append(Check("sqlite", "ok", f"SQLite {sqlite3.sqlite_version}."))
+    else:
+        checks += _company(folder_of(arguments.dir))
+    failed = any(check.verdict == "fail" for check in checks)
+    if arguments.json:
+        listed = [{"name": check.name, "verdict": check.verdict, "text": check.text} for check in checks]
+        print_json({"ok": not failed, "checks": listed})
+    else:
+        for check in checks:
+            say(f"{check.verdict:<5} {check.name:<12} {check.text}")
+    return Exit.REFUSED if failed else Exit.OK
+
+
+def _machine() -> Iterator[Check]:
+    old = sys.version_info < (3, 11)
+    yield Check("python", "fail" if old else "ok", f"Python {platform.python_version()} at {sys.executable}.")
+    yield _git()
+    yield _terminal()
+    yield _colours()
+
+
+def _git() -> Check:
+    path = shutil.which("git")
+    if path is None:
+        return Check("git", "warn", "git is not found: a demo cannot leave out what git ignores. Install git.")
+    try:
+        told = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=5, check=True).stdout
+    except (OSError, subprocess.SubprocessError) as error:
+        return Check("git", "warn", f"git does not run ({error}).")
+    return Check("git", "ok", f"{told.strip()}.")
+
+
+def _terminal() -> Check:
+    if not sys.stdout.isatty():
+        return Check("terminal", "ok", "There is none here: the room needs one, the other commands do not.")
+    columns, lines = shutil.get_terminal_size()
+    size = f"{columns} x {lines}"
+    if columns < _ROOM_COLUMNS or lines < _ROOM_LINES:
+        return Check("terminal", "warn", f"{size}: the room is made for {_ROOM_COLUMNS} x {_ROOM_LINES} and more.")
+    return Check("terminal", "ok", f"{size}.")
+
+
+def _colours() -> Check:
+    if os.environ.get("NO_COLOR"):
+        return Check("colours", "ok", "NO_COLOR is set: the room shows states as signs and letters.")
+    if os.environ.get("COLORTERM") in ("truecolor", "24bit"):
+        return Check("colours", "ok", "True colour.")
+    return Check("colours", "ok", f"Whatever {os.environ.get('TERM') or 'an unknown terminal'} can.")
+
+
+def _company(folder: Path) -> Iterator[Check]:
+    try:
+        config = read_config(folder)
+    except OpsroomError as error:
+        yield Check("config", "fail", str(error))
+    else:
+        yield Check("config", "ok", f"company.toml of {config.name}.")
+        if config.rehearsal is not None and not os.path.isdir(config.rehearsal.folder):
+            yield Check("rehearsal", "warn", f"{config.rehearsal.folder}, which is to be audited, is not there.")
+    path = board_path(folder)
+    owner = owner_of(path)
+    held = Ownership.describe_holder(path) if owner else "nobody: no run is made"
+    yield Check("owner", "ok", f"The board is owned by {held}.")
+    yield from check_board(path)

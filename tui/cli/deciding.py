@@ -1,0 +1,123 @@
+"""`opsroom inbox` and the decisions on what waits there: approve, reject, block, revise."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from core.domain.errors import Conflict, Invalid
+from core.domain.inbox import Choice, InboxItem
+from core.waiting import owed
+from tui.cli import opening
+from tui.cli.names import LETTERS, entity_of, folder_of, quoted, tag_of, typed
+from tui.cli.output import print_json, say, when
+
+
+def inbox(arguments: argparse.Namespace) -> int:
+    """Show what waits, and the command for each choice."""
+    folder = folder_of(arguments.dir)
+    items = opening.run(_items(folder))
+    if arguments.json:
+        print_json({"items": [described(item, folder) for item in items]})
+        return 0
+    for item in items:
+        say(item_text(item, folder))
+    if not items:
+        say("Nothing waits for you.")
+    return 0
+
+
+async def _items(folder: Path) -> list[InboxItem]:
+    async with opening.reading(folder) as board:
+        return await owed(board.readers)
+
+
+def described(item: InboxItem, folder: Path) -> dict[str, Any]:
+    """An inbox item in JSON."""
+    return {
+        "id": tag_of(item), "item": item.id, "entity": item.entity, "kind": item.kind, "title": item.title,
+        "why": item.why, "since": item.since, "urgent": item.urgent,
+        "choices": [
+            {"verb": choice.verb, "effect": choice.effect, "needs_note": bool(choice.note_field),
+             "command": choice.command, "arguments": choice.arguments, "type": typed(item, choice, folder)}
+            for choice in item.choices
+        ],
+    }  # fmt: skip
+
+
+def item_text(item: InboxItem, folder: Path) -> str:
+    """An inbox item for people, with the exact commands."""
+    mark = "! " if item.urgent else ""
+    lines = [f"{mark}{tag_of(item)}  {item.kind}: {item.title}", f"    {item.why} (since {when(item.since)} UTC)"]
+    lines += [f"    {choice.verb}: {typed(item, choice, folder)}" for choice in item.choices]
+    return "\n".join(lines)
+
+
+def approve(arguments: argparse.Namespace) -> int:
+    """Take the choice that lets it go on."""
+    return _decide(arguments, "a", "approve")
+
+
+def reject(arguments: argparse.Namespace) -> int:
+    """Take the choice that ends it."""
+    return _decide(arguments, "b", "reject")
+
+
+def revise(arguments: argparse.Namespace) -> int:
+    """Take the choice that sends it back."""
+    return _decide(arguments, "r", "send back")
+
+
+def _decide(arguments: argparse.Namespace, key: str, verb: str) -> int:
+    from core.commands.registry import parse
+
+    folder = folder_of(arguments.dir)
+    item = _find(folder, arguments.id)
+    choice = _choice(item, key, verb, folder)
+    values = dict(choice.arguments)
+    if choice.note_field and not arguments.note.strip():
+        raise Invalid(f"To {choice.verb} {tag_of(item)} needs a reason.", "Add --note 'why'.")
+    field = choice.note_field or _note_field(choice.command)
+    if arguments.note and field:
+        values[field] = arguments.note
+    elif arguments.note:
+        raise Invalid(f"{choice.verb} takes no note.", "Leave --note out.")
+    answer = opening.run(opening.send(folder, parse(choice.command, values)))
+    if arguments.json:
+        print_json({"id": tag_of(item), "command": choice.command, "answer": answer})
+    else:
+        say(f"{tag_of(item)} {item.title}: {choice.verb}; {choice.effect}.")
+    return 0
+
+
+def _note_field(command: str) -> str:
+    from core.commands import registry
+
+    fields = registry.REGISTRY[command].model.model_fields
+    return next((name for name in ("note", "reason") if name in fields), "")
+
+
+def _find(folder: Path, text: str) -> InboxItem:
+    kind, number = entity_of(text)
+    name = f"{LETTERS[kind]}{number}"
+    items = opening.run(_items(folder))
+    found = [item for item in items if tag_of(item) == name] or [
+        item for item in items if item.entity == f"{kind}:{number}"
+    ]
+    if len(found) > 1:
+        listed = ", ".join(f"{tag_of(item)} ({item.kind})" for item in found)
+        raise Conflict(f"More than one thing about {name} waits for you.", f"Name one: {listed}.")
+    if not found:
+        waiting = ", ".join(dict.fromkeys(tag_of(item) for item in items))
+        raise Conflict(
+            f"{name} does not wait for you; nothing was changed.",
+            f"Waiting: {waiting}." if waiting else f"See `opsroom status {quoted(folder)}`.",
+        )
+    return found[0]
+
+
+def _choice(item: InboxItem, key: str, verb: str, folder: Path) -> Choice:
+    for choice in item.choices:
+        if choice.key == key:
+            return choice
+    possible = "; ".join(f"{choice.verb}: {typed(item, choice, folder)}" for choice in item.choices)
+    raise Conflict(f"{tag_of(item)} ({item.kind}): {verb} is not possible.", f"Possible: {possible or item.why}.")

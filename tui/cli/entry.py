@@ -1,0 +1,52 @@
+"""The door of the program: parse, do, and turn every expected error into words and an exit code."""
+
+import argparse
+import contextlib
+import importlib
+import os
+import sys
+
+from tui.cli.exits import Exit
+from tui.cli.parser import parse
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command line and return its exit code."""
+    from tui.cli.output import note, prepare
+
+    prepare()
+    try:
+        code = _do(parse(sys.argv[1:] if arguments is None else arguments))
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        # The reader has what it wanted, e.g. `| head`.
+        _drop_stdout()
+        return Exit.OK
+    except KeyboardInterrupt:
+        note("opsroom: interrupted.")
+        return Exit.INTERRUPTED
+    except OSError as error:
+        _drop_stdout()
+        place = f"{os.fsdecode(error.filename)}: " if error.filename else ""
+        note(f"opsroom: {place}{error.strerror or error}.")
+        return Exit.REFUSED
+
+
+def _do(parsed: argparse.Namespace) -> int:
+    from core.domain.errors import Invalid, OpsroomError
+    from tui.cli.output import note
+
+    module, _, function = parsed.subcommand.handler.partition(":")
+    try:
+        return int(getattr(importlib.import_module(module), function)(parsed))
+    except OpsroomError as error:
+        sys.stdout.flush()
+        note(f"opsroom: {error}")
+        return Exit.USAGE if isinstance(error, Invalid) else Exit.REFUSED
+
+
+def _drop_stdout() -> None:
+    # Python flushes standard output once more at its end, and would complain then.
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

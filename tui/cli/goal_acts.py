@@ -1,0 +1,54 @@
+"""`opsroom goal add | review | dispatch | cancel | archive`: one command each through the one door."""
+
+import argparse
+from typing import Any
+
+from core.commands.goals import ArchiveGoal, CancelGoal, CreateGoal, DispatchGoal, ReviewGoal
+from core.commands.registry import Command, build
+from tui.cli import opening
+from tui.cli.names import folder_of, number_of, quoted
+from tui.cli.output import print_json, say
+
+
+def add(arguments: argparse.Namespace) -> int:
+    """Draft a goal."""
+    caps = {} if arguments.round_cap is None else {"round_cap": arguments.round_cap}
+    command = build(
+        CreateGoal, title=arguments.title, description=arguments.description, must_haves=tuple(arguments.must),
+        constraints=tuple(arguments.constraint), **caps,
+    )  # fmt: skip
+    return _send(arguments, command, "drafted. Next: opsroom goal dispatch {dir} {goal}")
+
+
+def review(arguments: argparse.Namespace) -> int:
+    """Approve a draft as it is now."""
+    command = build(ReviewGoal, goal=number_of(arguments.goal, "goal"))
+    return _send(arguments, command, "reviewed. Next: opsroom goal dispatch {dir} {goal}")
+
+
+def dispatch(arguments: argparse.Namespace) -> int:
+    """Put a reviewed draft to work."""
+    command = build(DispatchGoal, goal=number_of(arguments.goal, "goal"), discussion=not arguments.no_discussion)
+    return _send(arguments, command, "dispatched. Watch it: opsroom {dir}, or opsroom run {dir} --headless")
+
+
+def cancel(arguments: argparse.Namespace) -> int:
+    """End a goal for good."""
+    command = build(CancelGoal, goal=number_of(arguments.goal, "goal"), reason=arguments.reason)
+    return _send(arguments, command, "cancelled, with its open tasks and runs.")
+
+
+def archive(arguments: argparse.Namespace) -> int:
+    """Put an ended goal out of sight."""
+    return _send(arguments, build(ArchiveGoal, goal=number_of(arguments.goal, "goal")), "archived.")
+
+
+def _send(arguments: argparse.Namespace, command: Command, words: str) -> int:
+    folder = folder_of(arguments.dir)
+    answer: dict[str, Any] = opening.run(opening.send(folder, command))
+    goal = f"G{answer['id']}"
+    if arguments.json:
+        print_json({"id": goal, "command": type(command).__name__, "answer": answer})
+    else:
+        say(f"{goal} is {words.format(dir=quoted(folder), goal=goal)}")
+    return 0

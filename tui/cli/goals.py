@@ -1,0 +1,136 @@
+"""`opsroom goal list` and `opsroom goal show`."""
+
+import argparse
+from typing import Any
+
+from core.blackboard.readers import Readers
+from core.domain.entities import Comment, Goal, Output, Round, Task
+from core.domain.errors import NotFound
+from core.domain.goals import is_reviewed, uncovered
+from core.domain.states import GoalStatus, Origin, TaskStatus
+from tui.cli import opening
+from tui.cli.names import folder_of, in_list, number_of, words_of
+from tui.cli.output import facts, print_json, say, table, when
+from tui.cli.tasks import described_output, tasks_of
+
+GoalFacts = dict[str, Any]
+
+
+def list_goals(arguments: argparse.Namespace) -> int:
+    """List them, oldest first."""
+    statuses = words_of(arguments.status, GoalStatus, "status")
+    origins = words_of(arguments.origin, Origin, "origin")
+    found = opening.run(_list(arguments.dir, statuses, origins))
+    if arguments.json:
+        print_json({"goals": found})
+    else:
+        rows = [[f"G{g['id']}", g["status"], g["origin"], f"{g['tasks_done']}/{g['tasks']}", g["title"]] for g in found]
+        table(rows, ("id", "status", "origin", "done", "title"))
+    return 0
+
+
+async def _list(folder: str, statuses: list[str], origins: list[str]) -> list[GoalFacts]:
+    async with opening.reading(folder_of(folder)) as board:
+        of_status, first = in_list("status", statuses)
+        of_origin, second = in_list("origin", origins)
+        goals = await board.readers.entities(Goal, f"{of_status} AND {of_origin} ORDER BY id", **first, **second)
+        counted = await board.readers.all(
+            "SELECT goal_id, count(*) AS n, sum(status = 'done') AS done FROM tasks GROUP BY goal_id"
+        )
+        counts = {row["goal_id"]: (row["n"], row["done"]) for row in counted}
+        return [described(goal, *counts.get(goal.id, (0, 0))) for goal in goals]
+
+
+def described(goal: Goal, tasks: int, done: int) -> GoalFacts:
+    """A goal as lists show it."""
+    return {
+        "id": goal.id, "title": goal.title, "status": str(goal.status), "origin": str(goal.origin),
+        "created_by": goal.created_by, "reviewed": is_reviewed(goal), "paused": goal.paused_at is not None,
+        "tasks": tasks, "tasks_done": done, "created_at": goal.created_at, "updated_at": goal.updated_at,
+    }  # fmt: skip
+
+
+def show_goal(arguments: argparse.Namespace) -> int:
+    """Show one with all that hangs on it."""
+    goal_id = number_of(arguments.goal, "goal")
+    found = opening.run(_show(arguments.dir, goal_id))
+    if arguments.json:
+        print_json(found)
+    else:
+        _tell(found)
+    return 0
+
+
+async def _show(folder: str, goal_id: int) -> GoalFacts:
+    async with opening.reading(folder_of(folder)) as board:
+        readers = board.readers
+        goals = await readers.entities(Goal, "id = :id", id=goal_id)
+        if not goals:
+            raise NotFound(f"There is no G{goal_id} on this board.", "List them: opsroom goal list DIR.")
+        goal = goals[0]
+        tasks = await readers.entities(Task, "goal_id = :goal ORDER BY id", goal=goal_id)
+        done = sum(task.status == TaskStatus.DONE for task in tasks)
+        open_ids = {must["id"] for must in uncovered(goal, tasks)}
+        return {
+            **described(goal, len(tasks), done),
+            "description": goal.description,
+            "constraints": list(goal.constraints),
+            "must_haves": [
+                {**must, "state": "waived" if must["waived_by"] else "open" if must["id"] in open_ids else "covered"}
+                for must in goal.must_haves
+            ],
+            "content_hash": goal.content_hash,
+            "reason": goal.reason,
+            "rounds": await _rounds(readers, goal_id),
+            "task_list": await tasks_of(readers, tasks),
+            "outputs": [
+                described_output(output)
+                for output in await readers.entities(
+                    Output, "goal_id = :goal AND task_id IS NULL ORDER BY id", goal=goal_id
+                )
+            ],
+            "comments": [
+                {"author": comment.author, "kind": str(comment.kind), "body": comment.body, "at": comment.created_at}
+                for comment in await readers.entities(
+                    Comment, "goal_id = :goal AND task_id IS NULL ORDER BY id", goal=goal_id
+                )
+            ],
+        }
+
+
+async def _rounds(readers: Readers, goal_id: int) -> list[GoalFacts]:
+    return [
+        {"id": round_.id, "number": round_.number, "status": str(round_.status), "tasks": round_.total_tasks,
+         "open_tasks": round_.open_tasks, "decision": str(round_.decision or ""), "answers": round_.answers}
+        for round_ in await readers.entities(Round, "goal_id = :goal ORDER BY number", goal=goal_id)
+    ]  # fmt: skip
+
+
+def _tell(goal: GoalFacts) -> None:
+    reviewed = "reviewed by you" if goal["reviewed"] else "not reviewed"
+    facts(
+        [
+            (f"G{goal['id']}", goal["title"]),
+            ("status", f"{goal['status']}{', paused' if goal['paused'] else ''} ({reviewed})"),
+            ("origin", f"{goal['origin']}, by {goal['created_by']} at {when(goal['created_at'])} UTC"),
+            ("reason", goal["reason"]),
+        ]
+    )
+    if goal["description"]:
+        say(f"\n{goal['description']}")
+    for must in goal["must_haves"]:
+        say(f"  {must['id']} [{must['state']}] {must['text']}")
+    for constraint in goal["constraints"]:
+        say(f"  limit: {constraint}")
+    for round_ in goal["rounds"]:
+        ended = round_["tasks"] - round_["open_tasks"]
+        decision = f", {round_['decision']}" if round_["decision"] else ""
+        say(f"  round {round_['number']}: {round_['status']}, {ended} of {round_['tasks']} tasks ended{decision}")
+    if goal["task_list"]:
+        say()
+        rows = [[f"T{t['id']}", t["status"], t["assignee"] or "", t["title"]] for t in goal["task_list"]]
+        table(rows, ("id", "status", "assignee", "title"))
+    for output in goal["outputs"]:
+        say(f"\nO{output['id']} {output['title']} ({output['size']} bytes)\n{output['summary']}")
+    for comment in goal["comments"]:
+        say(f"\n{when(comment['at'])} {comment['author']} ({comment['kind']}):\n{comment['body']}")

@@ -1,0 +1,78 @@
+"""The argument parser, made from the table. Anything unknown is an error (S1-02), never ignored."""
+
+import argparse
+import difflib
+import os
+import sys
+from typing import Any, NoReturn
+
+from tui.cli.exits import Exit
+from tui.cli.table import GROUPS, SUBCOMMANDS, Subcommand
+
+_FIRST_WORDS = tuple(dict.fromkeys(subcommand.words[0] for subcommand in SUBCOMMANDS))
+
+
+class Parser(argparse.ArgumentParser):
+    """Argparse without abbreviations, which would change their meaning when an option is added."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        options.setdefault("allow_abbrev", False)
+        super().__init__(*args, **options)
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong and where the help is."""
+        from tui.text import one_line
+
+        print(f"opsroom: {one_line(message)}. See `{self.prog} --help`.", file=sys.stderr)
+        sys.exit(Exit.USAGE)
+
+
+class _Version(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_ignored: object, **_options: object) -> None:
+        from importlib.metadata import version
+
+        print(f"opsroom {version('opsroom')}")
+        parser.exit()
+
+
+def make_parser() -> Parser:
+    """The whole parser."""
+    parser = Parser(
+        prog="opsroom",
+        usage="opsroom [DIR]\n       opsroom SUBCOMMAND …",
+        description="A control room in the terminal for a company of AI agents. `opsroom DIR` opens the room.",
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
+    first = parser.add_subparsers(metavar="SUBCOMMAND", title="subcommands", required=True)
+    groups = {}
+    for name, words in GROUPS.items():
+        group = first.add_parser(name, help=f"{name}s: {words}", description=f"Subcommands: {words}.")
+        groups[name] = group.add_subparsers(metavar="SUBCOMMAND", required=True)
+    for subcommand in SUBCOMMANDS:
+        place = groups[subcommand.words[0]] if len(subcommand.words) > 1 else first
+        _add(place, subcommand)
+    return parser
+
+
+def _add(place: Any, subcommand: Subcommand) -> None:
+    parser = place.add_parser(subcommand.words[-1], help=subcommand.about, description=subcommand.about)
+    parser.set_defaults(subcommand=subcommand)
+    for argument in subcommand.arguments:
+        parser.add_argument(*argument.names, **argument.options)
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    """The parsed command line. Exits with 2 when it is wrong."""
+    parser = make_parser()
+    if not arguments:
+        return parser.parse_args(["room"])
+    first = arguments[0]
+    if first in _FIRST_WORDS or first in ("-h", "--help", "--version"):
+        return parser.parse_args(arguments)
+    if first.startswith("-") and first != "--":
+        parser.error(f"unknown option {first}")
+    if not os.path.lexists(first) and "/" not in first and first != "--":
+        near = difflib.get_close_matches(first, _FIRST_WORDS, 1)
+        meant = f"; did you mean `opsroom {near[0]}`?" if near else ""
+        parser.error(f"{first!r} is neither a subcommand nor a folder{meant}")
+    return parser.parse_args(["room", *arguments])

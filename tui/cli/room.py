@@ -1,0 +1,83 @@
+"""`opsroom DIR`: the room. The socket for other processes is made after the first paint, also after a take-over."""
+
+import argparse
+import asyncio
+import contextlib
+import importlib
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from core.config import Config, read_config
+from core.domain.errors import Invalid
+from tui.cli.demo import on_terminal
+from tui.cli.exits import Exit
+from tui.cli.logs import keep_log
+from tui.cli.names import folder_of, quoted
+
+if TYPE_CHECKING:
+    from core.company import OpenCompany
+    from tui.app import OpsroomApp
+
+_POLL_S = 0.25
+
+
+def room(arguments: argparse.Namespace) -> int:
+    """Open the room on a company."""
+    folder = folder_of(arguments.dir)
+    config = read_config(folder)
+    if not on_terminal():
+        raise Invalid(
+            "The room needs a terminal.",
+            f"Without one: opsroom status {quoted(folder)}, or opsroom run {quoted(folder)} --headless.",
+        )
+    return open_room(folder, config)
+
+
+def open_room(folder: Path, config: Config, *, pace_ms: int | None = None, start: bool = False) -> int:
+    """Show the room until the person leaves it. With `start` opening it is the operator's start of the company."""
+    return asyncio.run(_open(folder, config, pace_ms, start))
+
+
+async def _open(folder: Path, config: Config, pace_ms: int | None, start: bool) -> int:
+    from core.commands.company import StartCompany
+    from core.company import OpenCompany
+    from tui.app import OpsroomApp
+    from tui.cli.working import runners_of
+
+    company = await OpenCompany.open(folder, runners_of(config, pace_ms))
+    serving: asyncio.Task[None] | None = None
+    try:
+        keep_log(folder)
+        if start:
+            await company.execute(StartCompany())
+        app = OpsroomApp(company, clock=company.clock)
+        _leave_on_signals(app)
+        serving = asyncio.create_task(_serve(company, app), name="socket")
+        await company.start()
+        await app.run_async()
+        return app.return_code or Exit.OK
+    finally:
+        if serving is not None:
+            serving.cancel()
+            await asyncio.gather(serving, return_exceptions=True)
+        await company.close()
+
+
+def _leave_on_signals(app: "OpsroomApp") -> None:
+    """A closed terminal or a polite kill ends the room whole: the terminal is restored and no run is left behind."""
+    loop = asyncio.get_running_loop()
+    for number, code in ((signal.SIGTERM, Exit.TERMINATED), (signal.SIGHUP, Exit.HUNG_UP)):
+        loop.add_signal_handler(number, app.exit, None, int(code))
+
+
+async def _serve(company: "OpenCompany", app: "OpsroomApp") -> None:
+    from tui.cli.working import served
+
+    while not (app.is_running and company.is_owner):  # noqa: ASYNC110 - both are states of others
+        await asyncio.sleep(_POLL_S)
+    # Loading the server takes a while: not on the loop, where keys wait.
+    await asyncio.to_thread(importlib.import_module, "uvicorn")
+    async with served(company, lambda text: app.notify(text, severity="warning", markup=False)):
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.Event().wait()

@@ -1,0 +1,199 @@
+"""Every subcommand in one table: its words, its arguments and the function that does it.
+
+The parser, docs/cli.md and its test read the same rows. Nothing is imported for a row before it is used.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument as argparse takes it."""
+
+    names: tuple[str, ...]
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Subcommand:
+    """`words` as they are typed; `handler` is `module:function`, called with the parsed arguments."""
+
+    words: tuple[str, ...]
+    about: str
+    handler: str
+    arguments: tuple[Argument, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return " ".join(self.words)
+
+
+def _argument(*names: str, **options: Any) -> Argument:
+    return Argument(names, options)
+
+
+DIR = _argument("dir", metavar="DIR", help="the company's folder")
+JSON = _argument("--json", action="store_true", help="print JSON instead of text")
+GOAL = _argument("goal", metavar="GOAL", help="the goal's id, e.g. G1")
+NOTE = _argument("--note", default="", metavar="TEXT", help="your reason; needed where something is refused")
+ID = _argument("id", metavar="ID", help="what it is about: G1, T12, Q3 (an approval) or N2 (a round)")
+APPROVE_ALL = _argument("--approve-all", action="store_true", help="take every decision by its approving choice")
+PACE = _argument("--pace", type=int, metavar="MS", help="how long the agents pause between acts (0-60000)")
+
+SUBCOMMANDS: tuple[Subcommand, ...] = (
+    Subcommand(
+        ("demo",),
+        "watch the rehearsal company audit a folder: no key, no model, no network, no cost",
+        "tui.cli.demo:demo",
+        (
+            _argument("folder", nargs="?", metavar="FOLDER", help="the folder to audit (default: this one)"),
+            _argument("--company", metavar="DIR", help="where the company lives; one that is there already goes on"),
+            PACE,
+            _argument("--headless", action="store_true", help="without the room, as fast as it can"),
+            APPROVE_ALL,
+            JSON,
+        ),
+    ),
+    Subcommand(
+        ("init",),
+        "make a company in a new folder; nothing is dispatched before you start it",
+        "tui.cli.founding:init",
+        (
+            DIR,
+            _argument("--name", metavar="TEXT", help="its name (default: the folder's)"),
+            _argument("--mission", default="", metavar="TEXT", help="what it is for"),
+            _argument("--locale", choices=("en", "zh"), default="en", help="the language of its agents"),
+            JSON,
+        ),
+    ),
+    Subcommand(
+        ("room",),
+        "open the room; `opsroom DIR` is the same",
+        "tui.cli.room:room",
+        (_argument("dir", nargs="?", default=".", metavar="DIR", help="the company's folder (default: this one)"),),
+    ),
+    Subcommand(
+        ("run",),
+        "let the company work without the room until its goals have ended",
+        "tui.cli.running:run",
+        (
+            DIR,
+            _argument("--headless", action="store_true", help="say that no room is wanted (needed)"),
+            APPROVE_ALL,
+            _argument("--wait", action="store_true", help="wait at decisions; others take them from another process"),
+            JSON,
+        ),
+    ),
+    Subcommand(("status",), "what the company does now", "tui.cli.status:status", (DIR, JSON)),
+    Subcommand(("inbox",), "everything that waits for you, with the command for each", "tui.cli.deciding:inbox",
+               (DIR, JSON)),
+    Subcommand(
+        ("goal", "list"),
+        "the goals",
+        "tui.cli.goals:list_goals",
+        (
+            DIR,
+            _argument("--status", metavar="LIST", help="only these statuses, e.g. draft,active"),
+            _argument("--origin", metavar="LIST", help="only these origins: operator, ceo, import"),
+            JSON,
+        ),
+    ),
+    Subcommand(("goal", "show"), "one goal with its rounds, tasks and report", "tui.cli.goals:show_goal",
+               (DIR, GOAL, JSON)),
+    Subcommand(
+        ("goal", "add"),
+        "draft a goal; dispatching it is another act",
+        "tui.cli.goal_acts:add",
+        (
+            DIR,
+            _argument("title", metavar="TITLE", help="what is to be achieved"),
+            _argument("--description", default="", metavar="TEXT", help="more about it"),
+            _argument("--must", action="append", default=[], metavar="TEXT", help="a must-have; may be repeated"),
+            _argument("--constraint", action="append", default=[], metavar="TEXT", help="a limit; may be repeated"),
+            _argument("--round-cap", type=int, metavar="N", help="at most so many rounds (1-100)"),
+            JSON,
+        ),
+    ),
+    Subcommand(("goal", "review"), "approve exactly this content of a draft", "tui.cli.goal_acts:review",
+               (DIR, GOAL, JSON)),
+    Subcommand(
+        ("goal", "dispatch"),
+        "put a reviewed draft to work",
+        "tui.cli.goal_acts:dispatch",
+        (
+            DIR,
+            GOAL,
+            _argument("--no-discussion", action="store_true", help="its draft tasks become round 1 at once"),
+            JSON,
+        ),
+    ),
+    Subcommand(
+        ("goal", "cancel"),
+        "end a goal for good; its open tasks and runs end too",
+        "tui.cli.goal_acts:cancel",
+        (DIR, GOAL, _argument("--reason", required=True, metavar="TEXT", help="why"), JSON),
+    ),
+    Subcommand(("goal", "archive"), "put an ended goal out of sight", "tui.cli.goal_acts:archive", (DIR, GOAL, JSON)),
+    Subcommand(
+        ("task", "list"),
+        "the tasks",
+        "tui.cli.tasks:list_tasks",
+        (
+            DIR,
+            _argument("--status", metavar="LIST", help="only these statuses, e.g. working,review"),
+            _argument("--goal", metavar="GOAL", help="only this goal's"),
+            _argument("--assignee", metavar="LIST", help="only these agents', by their short names"),
+            _argument("--round", type=int, metavar="N", help="only of the rounds with this number"),
+            JSON,
+        ),
+    ),
+    Subcommand(
+        ("task", "show"),
+        "one task with its discussion, outputs, reviews and runs",
+        "tui.cli.tasks:show_task",
+        (DIR, _argument("task", metavar="TASK", help="the task's id, e.g. T12"), JSON),
+    ),
+    Subcommand(
+        ("events",),
+        "what happened, oldest first",
+        "tui.cli.events:events",
+        (
+            DIR,
+            _argument("--after", type=int, default=0, metavar="N", help="only events with a greater number"),
+            _argument("--follow", action="store_true", help="go on with what happens from now on"),
+            _argument("--json", action="store_true", help="print one JSON object a line"),
+        ),
+    ),
+    Subcommand(("approve",), "say yes to what waits (also: accept a report, resume a task)", "tui.cli.deciding:approve",
+               (DIR, ID, NOTE, JSON)),
+    Subcommand(("reject",), "say no to what waits (a draft or task is cancelled)", "tui.cli.deciding:reject",
+               (DIR, ID, NOTE, JSON)),
+    Subcommand(("block",), "the same as reject, named as the room's key", "tui.cli.deciding:reject",
+               (DIR, ID, NOTE, JSON)),
+    Subcommand(("revise",), "send what waits back with a note", "tui.cli.deciding:revise", (DIR, ID, NOTE, JSON)),
+    Subcommand(("start",), "let the company dispatch runs", "tui.cli.running:start", (DIR, JSON)),
+    Subcommand(
+        ("stop",),
+        "stop everything: runs end, their tasks go back",
+        "tui.cli.running:stop",
+        (DIR, _argument("--reason", default="stopped by the operator", metavar="TEXT", help="why"), JSON),
+    ),
+    Subcommand(
+        ("backup",),
+        "copy the board in one piece, also while it is in use",
+        "tui.cli.care:backup",
+        (
+            DIR,
+            _argument("target", nargs="?", metavar="TARGET", help="a new file, or a folder (default: the company's)"),
+            JSON,
+        ),
+    ),
+    Subcommand(
+        ("doctor",),
+        "check this machine, and a company's settings and board",
+        "tui.cli.care:doctor",
+        (_argument("dir", nargs="?", metavar="DIR", help="the company's folder"), JSON),
+    ),
+)  # fmt: skip
+GROUPS = {"goal": "list, show, add, review, dispatch, cancel, archive", "task": "list, show"}
