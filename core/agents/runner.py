@@ -75,7 +75,12 @@ class Desk:
     async def start(self, *argv: str, cwd: Path | None = None) -> Child:
         """Start a child process in a group of its own, whose fingerprint the board keeps (F17)."""
         child = await Child.start(argv, cwd=cwd)
-        await self._note_process(child.pid, child.started)
+        try:
+            await self._note_process(child.pid, child.started)
+        except BaseException:
+            # Nobody else knows of it: a run that ends here must not leave it behind.
+            await child.end()
+            raise
         return child
 
 
