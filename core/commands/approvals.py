@@ -6,12 +6,15 @@ from pydantic import Field
 
 from core.commands.moves import finish_round, kill_run, move_task
 from core.commands.registry import Act, Answer, Command, Text, Title, handles, letters
-from core.domain.entities import Approval, Goal, Round, Run, Task
+from core.domain.actors import Operator
+from core.domain.entities import AgentRecord, Approval, Company, Entity, Goal, Round, Run, Task
 from core.domain.errors import Conflict, Invalid
 from core.domain.goals import canonical_hash
 from core.domain.lifecycles import APPROVAL, GOAL, ROUND
 from core.domain.states import (
+    GOAL_FINAL,
     TASK_FINAL,
+    AgentStatus,
     ApprovalKind,
     ApprovalStatus,
     GoalStatus,
@@ -43,9 +46,19 @@ def ask(
     )  # fmt: skip
 
 
-def consume(act: Act, approval: Approval, payload: dict[str, Any]) -> Approval:
-    """Use an approval in the transaction of its act. Raises Conflict unless approved, unused and equal."""
+def ask_anew(act: Act, kind: ApprovalKind, entity: str, title: str, payload: dict[str, Any]) -> Approval:
+    """Put a question that a move needs. An older one of the kind gives way: it must not hinder the move (F1)."""
+    older = "kind = :kind AND entity = :entity AND status = 'pending'"
+    for approval in act.tx.select(Approval, older, kind=kind, entity=entity):
+        act.tx.update(approval, "ApprovalCancelled", status=ApprovalStatus.CANCELLED, note="a newer question is asked")
+    return ask(act, kind, entity, title, payload)
+
+
+def consume(act: Act, approval: Approval, payload: dict[str, Any], subjects: frozenset[str]) -> Approval:
+    """Use an approval in the transaction of its act. Raises Conflict unless approved, unused, equal and about it."""
     APPROVAL.require(approval.name_tag, approval.status, ApprovalStatus.CONSUMED, "ConsumeApproval", act.capacities)
+    if approval.entity not in subjects:
+        raise Conflict(f"{approval.name_tag} is about {approval.entity}, not about this.", "Ask about this.")
     if canonical_hash(payload) != approval.payload_hash:
         raise Conflict(
             f"{approval.name_tag} approved something else than this.", "Ask again with exactly what is to be done."
@@ -65,8 +78,34 @@ class RequestApproval(Command):
 
 @handles(RequestApproval)
 def request_approval(act: Act, command: RequestApproval) -> Answer:
+    _require_subject(act, command)
     approval = ask(act, command.kind, command.entity, command.title, command.payload)
     return {"id": approval.id, "payload_hash": approval.payload_hash}
+
+
+def _require_subject(act: Act, command: RequestApproval) -> None:
+    """What nobody could decide is not asked: no such thing, an ended one, or a failure of what is no goal at work."""
+    name, _, number = command.entity.partition(":")
+    subject = act.tx.get(_SUBJECTS[name], int(number))
+    status = getattr(subject, "status", "")
+    if command.kind == ApprovalKind.GOAL_FAILURE:
+        if not isinstance(subject, Goal):
+            raise Invalid(f"{command.entity} is no goal.", "Ask about a goal, e.g. goal:3.")
+        if GOAL.find(status, GoalStatus.FAILED, "FailGoal") is None:
+            raise Conflict(f"{subject.name_tag} is {status}: it cannot be given up.", GOAL.hint(status))
+    if status in _ENDED.get(name, ()):
+        raise Conflict(f"{subject.name_tag} is {status}: there is nothing to ask about it.", "Ask about what is open.")
+
+
+_SUBJECTS: dict[str, type[Entity]] = {
+    cls.table.removesuffix("s"): cls for cls in (Task, Goal, Round, AgentRecord, Company)
+}
+_ENDED: dict[str, frozenset[str]] = {
+    "task": TASK_FINAL,
+    "goal": GOAL_FINAL | {GoalStatus.ARCHIVED},
+    "round": frozenset({RoundStatus.CLOSED}),
+    "agent": frozenset({AgentStatus.TERMINATED}),
+}
 
 
 class DecideApproval(Command):
@@ -206,5 +245,5 @@ def kill_run_command(act: Act, command: KillRun) -> Answer:
 
     run = act.tx.get(Run, command.run)
     run = kill_run(act, run, command.reason)
-    give_back(act, run, command.reason, costs_attempt=False)
+    give_back(act, run, command.reason, costs_attempt=False, wakes_again=not isinstance(act.actor, Operator))
     return {"id": run.id, "status": "killed"}

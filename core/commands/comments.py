@@ -45,7 +45,7 @@ def add_comment(act: Act, command: AddComment) -> Answer:
         goal_id=goal_id, task_id=command.task, author=act.label, run_id=act.run.id if act.run else None,
         kind=command.kind, body=body, reply_to=command.reply_to, confidence=confidence_of(body),
     )  # fmt: skip
-    if command.kind == CommentKind.HANDOFF and task is not None:
+    if task is not None and isinstance(act.actor, Agent):
         _keep_experiences(act, task, comment)
     names = [] if command.kind == CommentKind.NOTE and not command.mentions else [*command.mentions, *named_in(body)]
     return {"id": comment.id, "wakes": mention(act, comment, names)}

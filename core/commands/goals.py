@@ -15,6 +15,7 @@ from core.domain.goals import content_hash, is_reviewed, uncovered
 from core.domain.lifecycles import GOAL, ROUND, Who
 from core.domain.limits import ROUND_CAP
 from core.domain.states import (
+    GOAL_FINAL,
     TASK_FINAL,
     CommentKind,
     GoalStatus,
@@ -81,6 +82,8 @@ def create_goal(act: Act, command: CreateGoal) -> Answer:
 def _refuse_second_draft(act: Act, command: CreateGoal) -> None:
     if command.split:
         raise Invalid("A CEO's draft is not split before a person has seen it.", "Send split: false (S1-11).")
+    if len(command.tasks) > 1:
+        raise Invalid("A CEO's draft has exactly one draft task.", "Leave tasks out; the coordinator plans them.")
     open_drafts = act.tx.select(Goal, "status = 'draft' AND origin = 'ceo' LIMIT 1")
     if open_drafts:
         raise Conflict(
@@ -395,6 +398,8 @@ class WaiveMustHave(Command):
 @handles(WaiveMustHave)
 def waive_must_have(act: Act, command: WaiveMustHave) -> Answer:
     goal = act.tx.get(Goal, command.goal)
+    if goal.status in GOAL_FINAL or goal.status == GoalStatus.ARCHIVED:
+        raise Conflict(f"{goal.name_tag} is {goal.status}: there is nothing to waive.", GOAL.hint(goal.status))
     if command.must_have not in {must["id"] for must in goal.must_haves}:
         known = ", ".join(must["id"] for must in goal.must_haves) or "none"
         raise Invalid(f"{goal.name_tag} has no must-have {command.must_have}.", f"It has: {known}.")

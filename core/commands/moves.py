@@ -39,6 +39,16 @@ def move_task(
     act: Act, task: Task, target: TaskStatus, by: str, event: str, *, as_system: bool = False, **changes: Any
 ) -> Task:
     """Move a task by the command `by`; keeps its round's counters, its dependents and its runs in step."""
+    moved = _change(act, task, target, by, event, as_system=as_system, **changes)
+    if target in TASK_FINAL:
+        _settle(act, moved)
+    elif moved.round_id is not None:
+        _note_progress(act, moved.round_id)
+    return moved
+
+
+def _change(act: Act, task: Task, target: TaskStatus, by: str, event: str, *, as_system: bool, **changes: Any) -> Task:
+    """The move itself, without what follows for others."""
     capacities = act.capacities | SYSTEM_CAPACITY if as_system else act.capacities
     TASK.require(task.name_tag, task.status, target, by, capacities)
     if task.status in _HELD and target not in _HELD:
@@ -49,17 +59,7 @@ def move_task(
         changes.update(offer=task.offer + 1, broadcasts=0, broadcast_at=None, current_run=None, lease_until=None)
     if target != TaskStatus.BLOCKED and task.block_kind is not None:
         changes.setdefault("block_kind", None)
-    moved = act.tx.update(task, event, status=target, **changes)
-    if target in TASK_FINAL:
-        _settle(act, moved)
-    elif moved.round_id is not None:
-        _note_progress(act, moved.round_id)
-    return moved
-
-
-def pending_values(act: Act) -> dict[str, Any]:
-    """What every way back to pending resets, beside the status."""
-    return {"assignee_id": None}
+    return act.tx.update(task, event, status=target, **changes)
 
 
 def _end_runs_of(act: Act, task: Task) -> None:
@@ -88,27 +88,40 @@ def kill_run(act: Act, run: Run, detail: str) -> Run:
 
 
 def _settle(act: Act, task: Task) -> None:
-    tx = act.tx
-    for edge in tx.select(TaskDep, "depends_on = :task AND met = 0 ORDER BY id", task=task.id):
-        dependent = tx.get(Task, edge.task_id)
+    """What follows from an end. A loop, not a recursion: a chain of dependents may be longer than Python's stack."""
+    ended = [task]
+    while ended:
+        task = ended.pop()
+        ended += _tell_dependents(act, task)
+        _let_go(act, task)
+
+
+def _tell_dependents(act: Act, task: Task) -> list[Task]:
+    """Dependents learn of an end (C-12). Answers those that were cancelled by it."""
+    cancelled = []
+    for edge in act.tx.select(TaskDep, "depends_on = :task AND met = 0 ORDER BY id", task=task.id):
+        dependent = act.tx.get(Task, edge.task_id)
         if dependent.status in TASK_FINAL:
             continue
         if task.status == TaskStatus.DONE or edge.on_fail == OnFail.PROCEED:
             meet_dependency(act, edge)
         elif edge.on_fail == OnFail.CANCEL:
-            move_task(
-                act,
-                dependent,
-                TaskStatus.CANCELLED,
-                "CancelTask",
-                "TaskCancelled",
-                as_system=True,
-                reason=f"dependency_failed: {task.name_tag} is {task.status}",
+            reason = f"dependency_failed: {task.name_tag} is {task.status}"
+            cancelled.append(
+                _change(
+                    act, dependent, TaskStatus.CANCELLED, "CancelTask", "TaskCancelled", as_system=True, reason=reason
+                )
             )
         # HOLD: it stays, and the inbox names it until a person or the coordinator decides (F16).
+    return cancelled
+
+
+def _let_go(act: Act, task: Task) -> None:
+    tx = act.tx
     cancel_questions(act, f"task:{task.id}")
     for run in tx.select(Run, "task_id = :task AND status IN ('queued', 'starting', 'running')", task=task.id):
-        if act.run is None or run.id != act.run.id:
+        # Who was asked something about it may still answer.
+        if run.kind != RunKind.MENTION and (act.run is None or run.id != act.run.id):
             kill_run(act, run, f"{task.name_tag} is {task.status}")
     if task.round_id is not None:
         _count_down(act, tx.get(Round, task.round_id))
@@ -131,6 +144,7 @@ def _count_down(act: Act, round_: Round) -> None:
 def finish_round(act: Act, round_: Round) -> Round:
     """Every task is final: the round waits for its one review (S2-10)."""
     ROUND.require(round_.name_tag, round_.status, RoundStatus.REVIEWING, "FinishRound", SYSTEM_CAPACITY)
+    cancel_questions(act, f"round:{round_.id}")
     return act.tx.update(round_, "RoundFinished", status=RoundStatus.REVIEWING, progress_at=act.tx.now)
 
 
@@ -138,6 +152,7 @@ def _note_progress(act: Act, round_id: int) -> None:
     """A task moved: a stalled round may go on, and the stall clock starts anew."""
     round_ = act.tx.get(Round, round_id)
     if round_.status == RoundStatus.STALLED:
+        cancel_questions(act, f"round:{round_.id}")
         act.tx.update(round_, "RoundResumed", status=RoundStatus.OPEN, progress_at=act.tx.now)
     elif act.tx.now - round_.progress_at >= PROGRESS_GRAIN_MS:
         act.tx.update(round_, "RoundProgressed", progress_at=act.tx.now)
@@ -157,17 +172,17 @@ def join_round(act: Act, task: Task, round_: Round, event: str, status: TaskStat
 
 
 def cancel_questions(act: Act, entity: str) -> None:
-    """Pending questions about a subject that has ended are withdrawn."""
+    """Pending questions about a subject that has ended or moved on are withdrawn."""
     for approval in act.tx.select(Approval, "entity = :entity AND status = 'pending'", entity=entity):
         APPROVAL.require(
             approval.name_tag, approval.status, ApprovalStatus.CANCELLED, "CancelApproval", SYSTEM_CAPACITY
         )
-        act.tx.update(approval, "ApprovalCancelled", status=ApprovalStatus.CANCELLED, note="its subject has ended")
+        act.tx.update(approval, "ApprovalCancelled", status=ApprovalStatus.CANCELLED, note="its subject changed")
 
 
 def release_task(act: Act, task: Task, why: str, *, costs_attempt: bool = True) -> Task:
     """A claim whose run is lost: back to pending with a new fence, or to the operator when attempts are used up."""
-    from core.commands.approvals import ask
+    from core.commands.approvals import ask_anew
 
     attempts = task.attempts + (1 if costs_attempt else 0)
     if attempts >= RUN_ATTEMPTS:
@@ -182,7 +197,7 @@ def release_task(act: Act, task: Task, why: str, *, costs_attempt: bool = True) 
             fence=task.fence + 1,
             reason=why,
         )
-        ask(
+        ask_anew(
             act,
             ApprovalKind.QUESTION,
             f"task:{task.id}",

@@ -1,7 +1,7 @@
 """Outputs: what was delivered, hashed and verified by the program itself (S2-25, F9)."""
 
 import hashlib
-import os
+import stat
 from pathlib import Path
 
 from pydantic import Field
@@ -46,7 +46,8 @@ def add_output(act: Act, command: AddOutput) -> Answer:
         if act.own_run().goal_id != goal_id:
             raise Forbidden(f"Your run is not about G{goal_id}.", "Deliver to the goal that you were called for.")
     if command.approval is not None:
-        consume(act, tx.get(Approval, command.approval), dict(command.approved_payload))
+        subjects = frozenset({f"task:{command.task}", f"goal:{goal_id}"})
+        consume(act, tx.get(Approval, command.approval), dict(command.approved_payload), subjects)
     sha256, size = _verify(act, command)
     output = tx.insert(
         Output, "OutputAdded",
@@ -84,15 +85,19 @@ def outputs_folder(act: Act) -> Path:
 
 def hash_file(folder: Path, path: str) -> tuple[str, int]:
     """sha256 and size of a delivered file. Raises Invalid when it is missing, empty, or outside the folder."""
-    target = (folder / path).resolve()
+    try:
+        target = (folder / path).resolve()
+    except (OSError, ValueError, RuntimeError):  # a NUL in the name, a circle of links
+        raise Invalid(f"{path!r} is no path.", "Give the path of a file below outputs/.") from None
     if not target.is_relative_to(folder.resolve()):
         raise Invalid(
             f"{path!r} is outside the outputs folder.", "Write the file below outputs/ and give its path there."
         )
     try:
+        # Opening a pipe would wait for its other end, and the whole board with it.
+        if not stat.S_ISREG(target.stat().st_mode):
+            raise Invalid(f"{path!r} is no file.", "Give the path of a file.")
         with target.open("rb") as file:
-            if not os.path.isfile(target):
-                raise Invalid(f"{path!r} is no file.", "Give the path of a file.")
             digest = hashlib.file_digest(file, "sha256").hexdigest()
             size = file.tell()
     except OSError as error:

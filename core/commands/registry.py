@@ -1,10 +1,11 @@
 """What a command is, and the one registry of them. Tool lists, HTTP routes and the CLI are made from it."""
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, ValidationError, model_validator
 
 from core.blackboard.transaction import Transaction
 from core.domain.actors import Actor
@@ -14,6 +15,7 @@ from core.domain.lifecycles import Who
 from core.domain.limits import TEXT_MAX, TITLE_MAX
 
 Answer = dict[str, Any]
+INTEGER_MAX = 2**63 - 1
 
 
 def _sound(text: str) -> str:
@@ -38,6 +40,22 @@ Reason = Annotated[
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,39}$")]
 
 
+def _require_storable(value: Any) -> None:
+    if isinstance(value, str):
+        _sound(value)
+    elif isinstance(value, int) and not -INTEGER_MAX <= value <= INTEGER_MAX:
+        raise ValueError("a number is larger than 64 bits")
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise ValueError("a number is not finite")
+    elif isinstance(value, Mapping):
+        for name, part in value.items():
+            _require_storable(name)
+            _require_storable(part)
+    elif isinstance(value, (list, tuple)):
+        for part in value:
+            _require_storable(part)
+
+
 class Command(BaseModel):
     """A request to change the blackboard. Unknown fields are errors (S1-02).
 
@@ -47,6 +65,13 @@ class Command(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     who: ClassVar[frozenset[Who]] = frozenset()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _storable(cls, arguments: Any) -> Any:
+        """What the board cannot store is refused at the door, however deep it lies in free-form fields."""
+        _require_storable(arguments)
+        return arguments
 
 
 @dataclass(frozen=True, slots=True)

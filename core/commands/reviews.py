@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from core.commands.approvals import ask
+from core.commands.approvals import ask_anew
 from core.commands.moves import move_task, never_ran
 from core.commands.registry import Act, Answer, Command, Text, handles, letters
 from core.domain.entities import Review, Task
@@ -88,7 +88,7 @@ def _move_on(act: Act, task: Task, command: ReviewTask, refusals: int) -> Task:
             act, task, TaskStatus.WAITING_HUMAN, "ReviewTask", "TaskWaits",
             review_attempts=refusals, reason=command.summary,
         )  # fmt: skip
-        ask(
+        ask_anew(
             act, ApprovalKind.QUESTION, f"task:{task.id}", f"{task.name_tag} was refused {refusals} times",
             {"what": "try_again", "why": command.summary, "on_reject": "cancel"},
         )  # fmt: skip

@@ -4,9 +4,10 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
+from core.commands.moves import join_round
 from core.commands.registry import Act, Answer, Command, Text, Title, handles, letters
 from core.commands.tasks import NewTask, add_task
-from core.domain.entities import Goal, MustHave, Round
+from core.domain.entities import Goal, MustHave, Round, Task
 from core.domain.errors import Conflict, Invalid
 from core.domain.lifecycles import ROUND
 from core.domain.states import ApprovalKind, GoalStatus, RoundDecision, RoundStatus, TaskStatus
@@ -37,6 +38,9 @@ def open_round(act: Act, goal: Goal) -> Round:
 
 def _open_with(act: Act, goal: Goal, tasks: "Sequence[NewTask]") -> tuple[Round, list[int]]:
     round_ = open_round(act, goal)
+    # Drafts that were made between two rounds are taken along, as EnqueueTask says; else they would wait for ever.
+    for draft in act.tx.select(Task, "goal_id = :goal AND status = 'draft' ORDER BY id", goal=goal.id):
+        join_round(act, draft, act.tx.get(Round, round_.id), "TaskEnqueued", TaskStatus.PENDING)
     made = [add_task(act, goal, new, TaskStatus.PENDING, act.tx.get(Round, round_.id)).id for new in tasks]
     return round_, made
 
@@ -81,6 +85,8 @@ def review_round(act: Act, command: ReviewRound) -> Answer:
     opens = command.decision in (RoundDecision.NEXT_ROUND, RoundDecision.ADJUST_GOAL)
     if opens and not command.tasks:
         raise Invalid(f"{command.decision} needs at least one task.", "Name the tasks of the next round.")
+    if command.add_must_haves and command.decision != RoundDecision.ADJUST_GOAL:
+        raise Invalid(f"{command.decision} changes no must-have.", "Leave add_must_haves empty, or decide adjust_goal.")
     if not opens and command.tasks:
         raise Invalid(f"{command.decision} opens no round.", "Leave tasks empty, or decide next_round.")
     goal = tx.get(Goal, round_.goal_id)

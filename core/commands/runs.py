@@ -6,15 +6,17 @@ from pydantic import Field
 
 from core.commands.moves import kill_run, release_task
 from core.commands.registry import Act, Answer, Command, Text, handles, letters
-from core.domain.entities import AgentRecord, Approval, Company, Mention, Offer, Run, Task
+from core.domain.entities import AgentRecord, Approval, Company, Goal, Mention, Offer, Round, Run, Task
 from core.domain.errors import Conflict
 from core.domain.lifecycles import APPROVAL, RUN
-from core.domain.limits import LEASE_MS, RUNS_AT_ONCE, STARTS_PER_MINUTE, TICK_MS
+from core.domain.limits import LEASE_MS, RUN_ATTEMPTS, RUNS_AT_ONCE, STARTS_PER_MINUTE, TICK_MS
 from core.domain.states import (
     AgentStatus,
     ApprovalStatus,
+    GoalStatus,
     MentionStatus,
     OfferAnswer,
+    RoundStatus,
     RunKind,
     RunStatus,
     TaskStatus,
@@ -44,6 +46,9 @@ def queue_run(act: Act, command: QueueRun) -> Answer:
     known = tx.value("SELECT id FROM runs WHERE idempotency_key = :key", key=command.key)
     if known is not None:
         return {"id": known, "queued": False}
+    agent = tx.get(AgentRecord, command.agent_id)
+    if agent.status != AgentStatus.ACTIVE:
+        raise Conflict(f"{agent.name} is {agent.status}.", "Choose an active agent.")
     goal_id = command.goal_id
     if command.task_id is not None:
         goal_id = tx.get(Task, command.task_id).goal_id
@@ -61,6 +66,8 @@ def queue_run(act: Act, command: QueueRun) -> Answer:
         _offer(act, run, tx.get(Task, task_id))
     if command.mention_id is not None:
         mention = tx.get(Mention, command.mention_id)
+        if mention.status != MentionStatus.PENDING:
+            raise Conflict(f"Mention {mention.id} is {mention.status}.", "")
         tx.update(mention, "MentionTaken", status=MentionStatus.WOKEN, run_id=run.id)
     return {"id": run.id, "queued": True}
 
@@ -111,6 +118,11 @@ def start_run(act: Act, command: StartRun) -> Answer:
     tx = act.tx
     run = tx.get(Run, command.run)
     RUN.require(run.name_tag, run.status, RunStatus.STARTING, "StartRun", act.capacities)
+    why = _moot(act, run)
+    if why:
+        # The board moved on while it was queued: starting it would only make an agent invent work (F3, F6).
+        give_back(act, kill_run(act, run, why), why, costs_attempt=False)
+        return {"id": run.id, "started": False, "why": why}
     agent = tx.get(AgentRecord, run.agent_id)
     why = _held_back(act, run, agent, command)
     if why:
@@ -120,6 +132,41 @@ def start_run(act: Act, command: StartRun) -> Answer:
         lease_until=tx.now + LEASE_MS,
     )  # fmt: skip
     return {"id": run.id, "started": True, "fence": run.fence}
+
+
+def _moot(act: Act, run: Run) -> str:
+    """Why a queued run has nothing to do any more; empty if it has."""
+    tx = act.tx
+    if run.kind == RunKind.BROADCAST:
+        open_offer = (
+            "SELECT 1 FROM offers JOIN tasks ON tasks.id = offers.task_id WHERE offers.run_id = :run"
+            " AND tasks.status = 'pending' AND tasks.open_deps = 0 AND tasks.offer = offers.offer LIMIT 1"
+        )
+        offered = tx.value("SELECT 1 FROM offers WHERE run_id = :run LIMIT 1", run=run.id)
+        return "none of its tasks is on offer any more" if offered and tx.value(open_offer, run=run.id) is None else ""
+    if run.kind == RunKind.PROPOSE:
+        alive = tx.value("SELECT 1 FROM goals WHERE status NOT IN ('done', 'failed', 'cancelled', 'archived') LIMIT 1")
+        return "a goal is alive by now" if alive is not None else ""
+    subject: Task | Round | Goal | None = None
+    if run.kind in (RunKind.EXECUTE, RunKind.REVIEW):
+        subject = tx.find(Task, run.task_id)
+    elif run.kind in (RunKind.ROUND_REVIEW, RunKind.STALL):
+        subject = tx.find(Task, run.task_id) if run.round_id is None else tx.find(Round, run.round_id)
+    elif run.kind in (RunKind.PLAN, RunKind.REPORT):
+        subject = tx.find(Goal, run.goal_id)
+    if subject is None or subject.status in _WANTED[run.kind]:
+        return ""
+    return f"{subject.name_tag} is {subject.status} by now"
+
+
+_WANTED: dict[RunKind, frozenset[str]] = {
+    RunKind.EXECUTE: frozenset({TaskStatus.CLAIMED, TaskStatus.WORKING}),
+    RunKind.REVIEW: frozenset({TaskStatus.REVIEW}),
+    RunKind.ROUND_REVIEW: frozenset({RoundStatus.REVIEWING}),
+    RunKind.STALL: frozenset({RoundStatus.STALLED, TaskStatus.PENDING}),
+    RunKind.PLAN: frozenset({GoalStatus.PLANNING, GoalStatus.ACTIVE}),
+    RunKind.REPORT: frozenset({GoalStatus.ACTIVE}),
+}
 
 
 def _held_back(act: Act, run: Run, agent: AgentRecord, command: StartRun) -> str:
@@ -136,6 +183,8 @@ def _held_back(act: Act, run: Run, agent: AgentRecord, command: StartRun) -> str
     if paused is not None:
         return f"G{run.goal_id} is paused"
     live = "SELECT count(*) FROM runs WHERE status IN ('starting', 'running')"
+    if run.kind == RunKind.EXECUTE and tx.value(f"{live} AND task_id = :t AND kind = 'execute'", t=run.task_id):
+        return f"an earlier run of T{run.task_id} has not ended yet"
     if tx.value(live) >= command.runs_at_once:
         return f"{command.runs_at_once} runs at once are the company's cap"
     if tx.value(f"{live} AND agent_id = :agent", agent=agent.id) >= agent.max_runs:
@@ -224,7 +273,9 @@ def finish_run(act: Act, command: FinishRun) -> Answer:
         session=command.session, ended_at=tx.now, fence=run.fence + 1,
     )  # fmt: skip
     limited = command.status == RunStatus.RATE_LIMITED
-    retry_at = command.retry_at if limited else tx.now + TICK_MS if _needs_rest(run) else None
+    retry_at = command.retry_at if limited else None
+    if retry_at is None and (limited or _needs_rest(run)):
+        retry_at = tx.now + TICK_MS
     if retry_at is not None:
         tx.update(tx.get(AgentRecord, run.agent_id), "AgentCooledDown", cooldown_until=retry_at)
     give_back(act, run, command.detail or f"{run.name_tag} ended {run.status}", costs_attempt=not limited)
@@ -236,13 +287,15 @@ def _needs_rest(run: Run) -> bool:
     return run.status != RunStatus.SUCCEEDED and run.kind in (RunKind.BROADCAST, RunKind.PROPOSE, RunKind.MENTION)
 
 
-def give_back(act: Act, run: Run, why: str, *, costs_attempt: bool = True) -> None:
-    """What a run that has ended still held: its task goes back, its unanswered offers are settled."""
+def give_back(act: Act, run: Run, why: str, *, costs_attempt: bool = True, wakes_again: bool = True) -> None:
+    """What a run that has ended still held: its task, its note to read, and its unanswered offers."""
     tx = act.tx
     if run.task_id is not None:
         task = tx.get(Task, run.task_id)
         if task.current_run == run.id and task.status in _HELD:
             release_task(act, task, why, costs_attempt=costs_attempt)
+    if wakes_again and run.kind == RunKind.MENTION and run.status in _UNHEARD:
+        _wake_again(act, run)
     claimed = False
     offers = tx.select(Offer, "run_id = :run ORDER BY id", run=run.id) if run.kind == RunKind.BROADCAST else []
     for offer in offers:
@@ -254,6 +307,21 @@ def give_back(act: Act, run: Run, why: str, *, costs_attempt: bool = True) -> No
             tx.update(offer, "OfferAnswered", answer=OfferAnswer.NO_REPLY)
         else:
             tx.update(offer, "OfferReturned", run_id=None)
+
+
+_UNHEARD = frozenset({RunStatus.RATE_LIMITED, RunStatus.KILLED, RunStatus.LOST})
+
+
+def _wake_again(act: Act, run: Run) -> None:
+    """A note whose reader was cut off is not lost (F22); but not for ever (F23), and a newer one counts for both."""
+    for mention in act.tx.select(Mention, "run_id = :run AND status = 'woken'", run=run.id):
+        newer = act.tx.value(
+            "SELECT 1 FROM mentions WHERE agent_id = :agent AND coalesce(task_id, 0) = :task"
+            " AND coalesce(goal_id, 0) = :goal AND status = 'pending'",
+            agent=mention.agent_id, task=mention.task_id or 0, goal=mention.goal_id or 0,
+        )  # fmt: skip
+        if newer is None and mention.version < 2 * RUN_ATTEMPTS:
+            act.tx.update(mention, "MentionReturned", status=MentionStatus.PENDING)
 
 
 class LoseRun(Command):

@@ -8,7 +8,7 @@ from core.commands.company import agent_by_slug
 from core.commands.moves import join_round, meet_dependency, move_task, release_task
 from core.commands.registry import Act, Answer, Command, Reason, Slug, Text, Title, handles, letters
 from core.domain.actors import Operator
-from core.domain.entities import Goal, Round, Task, TaskDep
+from core.domain.entities import AgentRecord, Goal, Round, Task, TaskDep
 from core.domain.errors import Conflict, Forbidden, Invalid
 from core.domain.goals import is_reviewed
 from core.domain.lifecycles import TASK, Who
@@ -186,6 +186,8 @@ class EditTask(Command):
 def edit_task(act: Act, command: EditTask) -> Answer:
     task = act.tx.get(Task, command.task)
     changes = command.model_dump(exclude={"task"}, exclude_none=True)
+    if task.status in TASK_FINAL:
+        raise Conflict(f"{task.name_tag} is {task.status}: it stays so.", TASK.hint(task.status))
     if set(changes) - {"priority"} and task.status not in (TaskStatus.DRAFT, TaskStatus.PENDING, TaskStatus.BLOCKED):
         raise Conflict(f"{task.name_tag} is {task.status}: its text is settled.", "Cancel it and make a new one.")
     if changes:
@@ -282,6 +284,7 @@ class ResumeTask(Command):
     who = letters("H")
     task: int
     note: Text = ""
+    go_on: bool = Field(False, description="The agent that had it goes on where it stopped, instead of a new offer")
 
 
 @handles(ResumeTask)
@@ -289,7 +292,17 @@ def resume_task(act: Act, command: ResumeTask) -> Answer:
     from core.commands.moves import cancel_questions
 
     task = act.tx.get(Task, command.task)
-    task = move_task(act, task, TaskStatus.PENDING, "ResumeTask", "TaskResumed", reason=command.note, attempts=0)
+    target = TaskStatus.WORKING if command.go_on else TaskStatus.PENDING
+    agent = act.tx.find(AgentRecord, task.assignee_id)
+    if command.go_on and task.status == TaskStatus.WAITING_HUMAN:
+        if agent is None or agent.status != AgentStatus.ACTIVE:
+            raise Conflict(f"{task.name_tag} has no active agent that could go on.", "Leave go_on out.")
+        task = move_task(
+            act, task, target, "ResumeTask", "TaskResumed",
+            reason=command.note, attempts=0, current_run=None, fence=task.fence + 1,
+        )  # fmt: skip
+    else:
+        task = move_task(act, task, target, "ResumeTask", "TaskResumed", reason=command.note, attempts=0)
     cancel_questions(act, f"task:{task.id}")
     return {"id": task.id, "status": str(task.status)}
 
