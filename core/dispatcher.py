@@ -37,6 +37,11 @@ class Caps:
     run_seconds: float = 1800.0
 
 
+def _storable(detail: str) -> str:
+    """An agent program's last words may hold anything; the end of its run must be written all the same."""
+    return detail[:2000].encode(errors="replace").decode()
+
+
 class Dispatcher:
     """Lives in the board's owner. `runners` maps a runner kind to its runner."""
 
@@ -152,14 +157,15 @@ class Dispatcher:
         try:
             outcome = await self._outcome(run, fence)
             finish = FinishRun(
-                run=run.id, status=outcome.status, exit_kind=outcome.exit_kind, detail=outcome.detail[:2000],
+                run=run.id, status=outcome.status, exit_kind=outcome.exit_kind, detail=_storable(outcome.detail),
                 tokens_in=outcome.tokens_in, tokens_out=outcome.tokens_out, cost_micros=outcome.cost_micros,
                 session=outcome.session, retry_at=outcome.retry_at,
             )  # fmt: skip
             await self._door.execute(DISPATCHER, finish)
         except asyncio.CancelledError:
             pass
-        except OpsroomError as error:
+        except Exception as error:
+            # The next tick finds that nothing works on it any more, and the run is lost.
             log.warning("the end of R%s could not be written: %s", run.id, error)
         finally:
             self._tasks.pop(run.id, None)
@@ -181,10 +187,15 @@ class Dispatcher:
 
             await self._door.execute(DISPATCHER, ConfirmRun(run=run.id))
             desk = Desk(actor, self._door, self._readers, say, note_process)
-            async with asyncio.timeout(self._caps.run_seconds):
-                outcome = await runner.run(assignment, desk)
-        except TimeoutError:
-            outcome = Outcome(RunStatus.TIMED_OUT, "wall_time", f"it took longer than {self._caps.run_seconds:g} s")
+            limit = asyncio.timeout(self._caps.run_seconds)
+            try:
+                async with limit:
+                    outcome = await runner.run(assignment, desk)
+            except TimeoutError:
+                if not limit.expired():  # a wait of the runner's own, not ours
+                    raise
+                took = f"it took longer than {self._caps.run_seconds:g} s"
+                outcome = Outcome(RunStatus.TIMED_OUT, "wall_time", took)
         except Fenced as error:
             outcome = Outcome(RunStatus.FAILED, "fenced", error.message)
         except OpsroomError as error:

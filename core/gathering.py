@@ -1,5 +1,6 @@
 """Gathers a tick's facts with a few indexed queries; what is finished costs nothing."""
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 
 from core.blackboard.transaction import Transaction
@@ -42,6 +43,7 @@ def gather(tx: Transaction, tick: int, lost: Callable[[Iterable[Run]], Mapping[i
         rounds=tuple(rounds),
         last_rounds=last_rounds,
         ready=tuple(ready),
+        runnable=_runnable(tx, rounds, ready),
         busy=tuple(busy),
         runs=tuple(runs),
         approvals=tuple(tx.select(Approval, "status = 'pending' ORDER BY id")),
@@ -57,6 +59,16 @@ def gather(tx: Transaction, tick: int, lost: Callable[[Iterable[Run]], Mapping[i
         heartbeat_at=heartbeat,
         tick=tick,
     )
+
+
+def _runnable(tx: Transaction, rounds: Iterable[Round], ready: Iterable[Task]) -> frozenset[int]:
+    """Rounds with a task that can be claimed, also one that is not among the first."""
+    shown = [task.round_id for task in ready]
+    known = {number for number in shown if number is not None}
+    if len(shown) < READY_SHOWN:
+        return frozenset(known)
+    query = "SELECT 1 FROM tasks WHERE round_id = :r AND status = 'pending' AND open_deps = 0 LIMIT 1"
+    return frozenset(r.id for r in rounds if r.id in known or tx.value(query, r=r.id) is not None)
 
 
 def _last_round(tx: Transaction, goal: Goal) -> Round | None:
@@ -107,11 +119,14 @@ def _attempts_of(tx: Transaction, base: str, entity: str) -> Attempts:
             high=f"{base}$",
         )
     ]
+    # Only answers to the question about these very attempts: another question's answer grants and refuses nothing.
     answers = [
         row["status"]
         for row in tx.all(
-            "SELECT status FROM approvals WHERE entity = :entity AND kind = 'question' ORDER BY id", entity=entity
+            "SELECT status, payload FROM approvals WHERE entity = :entity AND kind = 'question' ORDER BY id",
+            entity=entity,
         )
+        if json.loads(row["payload"]).get("base") == base
     ]
     return Attempts(
         ended=len(statuses),

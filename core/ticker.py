@@ -16,7 +16,7 @@ from core.commands.registry import parse
 from core.commands.runs import NoteTick
 from core.domain.actors import System
 from core.domain.entities import Event, Run
-from core.domain.errors import BoardError, OpsroomError
+from core.domain.errors import BoardError, Fenced, OpsroomError
 from core.domain.facts import Facts
 from core.domain.limits import TICK_MS
 from core.domain.plan import Action, Plan, Step, plan_tick
@@ -77,10 +77,14 @@ class Ticker:
         self._one_at_a_time = asyncio.Lock()
         self._last = 0
         self.trouble = ""
+        self._told: dict[Step, str] = {}
 
     def number(self) -> int:
         """The number of the tick that the wall clock is in."""
-        return (self._clock() - self._anchor) // TICK_MS
+        return self._number_at(self._clock())
+
+    def _number_at(self, now: int) -> int:
+        return (now - self._anchor) // TICK_MS
 
     def due_in_ms(self) -> int:
         """Time until the next clock tick."""
@@ -97,8 +101,9 @@ class Ticker:
 
     async def look(self) -> tuple[Facts, Plan]:
         """What the next tick would do, without doing it."""
-        facts = await self._writer.submit(lambda tx: gather(tx, self.number(), self._lost))
-        return facts, plan_tick(facts, self._clock())
+        # The board's time, not the wall's: it never runs backwards, and all that is stored was stamped by it.
+        facts, now = await self._writer.submit(lambda tx: (gather(tx, self._number_at(tx.now), self._lost), tx.now))
+        return facts, plan_tick(facts, now)
 
     async def tick(self) -> Ticked:
         """One tick: each step in its own transaction; a failing step is recorded and the next still runs."""
@@ -107,33 +112,40 @@ class Ticker:
             fence = await self._writer.submit(lambda tx: take_lease(tx, TICKER_LEASE, self._door.owner, LEASE_TTL_MS))
             _facts, plan = await self.look()
             actor = System("ticker", fence)
-            failed: dict[Step, str] = {}
+            failed = dict(plan.broken)
             for step in Step:
                 if actions := plan.of(step):
-                    await self._carry_out(actor, step, actions, number, failed)
+                    await self._carry_out(actor, step, actions, failed)
+            await self._record(number, failed)
         ticked = Ticked(number, plan, failed)
         if self._on_tick is not None:
             self._on_tick(ticked)
         return ticked
 
-    async def _carry_out(
-        self, actor: System, step: Step, actions: Sequence[Action], number: int, failed: dict[Step, str]
-    ) -> None:
-        commands = [parse(action.act, dict(action.arguments)) for action in actions]
+    async def _carry_out(self, actor: System, step: Step, actions: Sequence[Action], failed: dict[Step, str]) -> None:
         try:
-            await self._door.execute_all(actor, commands)
-        except BoardError:
+            await self._door.execute_all(actor, [parse(action.act, dict(action.arguments)) for action in actions])
+        except (BoardError, Fenced):
             raise
-        except Exception as error:
-            # Once more one by one: a single stale action must not hold up its whole step.
-            for command in commands:
-                with contextlib.suppress(OpsroomError):
-                    await self._door.execute(actor, command)
-            failed[step] = str(error)
-            if not isinstance(error, OpsroomError):
-                log.exception("step %s of tick %s failed", step.name, number)
-                facts = {"tick": number, "step": step.name, "error": f"{type(error).__name__}: {error}"}
+        except Exception:
+            # Once more one by one: a single action that is stale or wrong must not hold up its whole step.
+            for action in actions:
+                try:
+                    await self._door.execute(actor, parse(action.act, dict(action.arguments)))
+                except (BoardError, Fenced):
+                    raise
+                except Exception as error:
+                    failed[step] = f"{action.act}: {type(error).__name__}: {error}"
+                    if not isinstance(error, OpsroomError):
+                        log.exception("%s in step %s of a tick failed", action.act, step.name)
+
+    async def _record(self, number: int, failed: Mapping[Step, str]) -> None:
+        """Each failure is told once, not at every tick (F18)."""
+        for step, error in failed.items():
+            if self._told.get(step) != error:
+                facts = {"tick": number, "step": step.name, "error": error}
                 await self._door.execute(System("ticker"), NoteTick(kind="TickStepFailed", facts=facts))
+        self._told = dict(failed)
 
     async def run(self) -> None:
         """Tick until cancelled. Sleeps in slices so that suspend and clock steps are seen."""

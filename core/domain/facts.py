@@ -29,7 +29,8 @@ class Facts:
     goals: tuple[Goal, ...] = ()
     rounds: tuple[Round, ...] = ()
     last_rounds: Mapping[int, Round] = field(default_factory=dict)
-    ready: tuple[Task, ...] = ()
+    ready: tuple[Task, ...] = ()  # the first of them; `runnable` are all the rounds that have one
+    runnable: frozenset[int] = frozenset()
     busy: tuple[Task, ...] = ()
     runs: tuple[Run, ...] = ()
     approvals: tuple[Approval, ...] = ()

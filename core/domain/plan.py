@@ -20,6 +20,7 @@ from core.domain.limits import (
 )
 from core.domain.states import (
     AgentStatus,
+    ApprovalKind,
     GoalStatus,
     OfferAnswer,
     Origin,
@@ -28,6 +29,7 @@ from core.domain.states import (
     RoundDecision,
     RoundStatus,
     RunKind,
+    RunStatus,
     TaskStatus,
 )
 
@@ -68,10 +70,11 @@ Item = Action | Held
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All of one tick."""
+    """All of one tick. `broken` are rules that failed, with their error: the others still count."""
 
     actions: tuple[Action, ...]
     held: tuple[Held, ...]
+    broken: tuple[tuple[Step, str], ...] = ()
 
     def of(self, step: Step) -> tuple[Action, ...]:
         """The actions of one step, in order."""
@@ -82,15 +85,19 @@ def plan_tick(facts: Facts, now: int) -> Plan:
     """What this tick does. The same facts and time give the same plan; each step is bounded."""
     actions: list[Action] = []
     held: list[Held] = []
-    for rule in RULES:
+    broken: list[tuple[Step, str]] = []
+    for step, rule in RULES:
         taken = 0
-        for item in rule(facts, now):
-            if isinstance(item, Held):
-                held.append(item)
-            elif taken < ACTIONS_PER_STEP:
-                actions.append(item)
-                taken += 1
-    return Plan(tuple(actions), tuple(held))
+        try:
+            for item in rule(facts, now):
+                if isinstance(item, Held):
+                    held.append(item)
+                elif taken < ACTIONS_PER_STEP:
+                    actions.append(item)
+                    taken += 1
+        except Exception as error:
+            broken.append((step, f"{type(error).__name__}: {error}"))
+    return Plan(tuple(actions), tuple(held), tuple(broken))
 
 
 # Steps 1 and 2: what ended without a word, what is over --------------------------------------------------------
@@ -125,13 +132,18 @@ def mentions(facts: Facts, now: int) -> Iterator[Item]:
     if not facts.company.dispatching:
         return
     agents = {agent.id: agent for agent in facts.agents}
+    paused = {goal.id for goal in facts.goals if goal.paused_at is not None}
     for mention in facts.mentions:
         agent = agents.get(mention.agent_id)
         if agent is None or agent.status != AgentStatus.ACTIVE:
             yield Held(f"mention:{mention.id}", "the agent is not active")
             continue
+        if mention.goal_id in paused:
+            yield Held(f"mention:{mention.id}", "its goal is paused")
+            continue
+        key = f"mention:{mention.id}#{mention.version}"
         yield queue(
-            Step.MENTIONS, RunKind.MENTION, agent, f"mention:{mention.id}", "mentioned on the board",
+            Step.MENTIONS, RunKind.MENTION, agent, key, "mentioned on the board",
             task_id=mention.task_id, goal_id=mention.goal_id, mention_id=mention.id,
         )  # fmt: skip
 
@@ -186,7 +198,7 @@ def _round(facts: Facts, goal: Goal, round_: Round, now: int, has_run: bool) -> 
 
 def _moving(facts: Facts, round_: Round) -> bool:
     moving = (TaskStatus.CLAIMED, TaskStatus.WORKING, TaskStatus.REVIEW)
-    return any(task.round_id == round_.id for task in facts.ready) or any(
+    return round_.id in facts.runnable or any(
         task.round_id == round_.id and task.status in moving for task in facts.busy
     )
 
@@ -218,6 +230,9 @@ def _call_coordinator(
     if coordinator is None:
         yield Held(entity, "there is no active coordinator")
         return
+    if _is_asked(facts, entity):
+        yield Held(entity, "it waits for the operator's answer")
+        return
     tried = facts.attempts.get(base, Attempts())
     if tried.failed >= RUN_ATTEMPTS * (1 + tried.granted):
         if not tried.asked:
@@ -226,7 +241,7 @@ def _call_coordinator(
                 "kind": "question",
                 "entity": entity,
                 "title": title[:200],
-                "payload": {"what": "try_again", "on_reject": "cancel"},
+                "payload": {"what": "try_again", "on_reject": "cancel", "base": base},
             }
             yield Action(step, "RequestApproval", arguments, title)
         yield Held(entity, "the operator said no" if tried.refused else "it waits for the operator's answer")
@@ -234,6 +249,11 @@ def _call_coordinator(
     yield queue(
         step, kind, coordinator, f"{base}#{tried.ended}", why, goal_id=goal.id, round_id=round_id, task_id=task_id
     )
+
+
+def _is_asked(facts: Facts, entity: str) -> bool:
+    """Whether a question about this waits for the operator already; another run would only ask it again."""
+    return any(asked.entity == entity and asked.kind == ApprovalKind.QUESTION for asked in facts.approvals)
 
 
 def _pick(facts: Facts, roles: tuple[Role, ...], barred: frozenset[int] = frozenset()) -> AgentRecord | None:
@@ -251,8 +271,12 @@ def _pick(facts: Facts, roles: tuple[Role, ...], barred: frozenset[int] = frozen
 
 
 def _load(facts: Facts) -> dict[int, int]:
+    """Live runs an agent; what waits for a paused goal keeps nobody from other work."""
+    paused = {goal.id for goal in facts.goals if goal.paused_at is not None}
     load: dict[int, int] = {}
     for run in facts.runs:
+        if run.status == RunStatus.QUEUED and run.goal_id in paused:
+            continue
         load[run.agent_id] = load.get(run.agent_id, 0) + 1
     return load
 
@@ -274,13 +298,16 @@ def reviews(facts: Facts, now: int) -> Iterator[Item]:
         if reviewer is None:
             yield Held(f"task:{task.id}", "nobody who never ran it is there to review it")
             continue
+        if _is_asked(facts, f"task:{task.id}"):
+            yield Held(f"task:{task.id}", "its review waits for the operator's answer")
+            continue
         base = bases.review_base(task)
         tried = facts.attempts.get(base, Attempts())
         if tried.failed >= RUN_ATTEMPTS * (1 + tried.granted):
             if not tried.asked:
                 title = f"The review of {task.name_tag} failed {tried.failed} times"
                 arguments = {"kind": "question", "entity": f"task:{task.id}", "title": title,
-                             "payload": {"what": "try_again", "on_reject": "cancel"}}  # fmt: skip
+                             "payload": {"what": "try_again", "on_reject": "cancel", "base": base}}  # fmt: skip
                 yield Action(Step.REVIEWS, "RequestApproval", arguments, title)
             yield Held(f"task:{task.id}", "its review waits for the operator's answer")
             continue
@@ -299,7 +326,9 @@ def broadcast(facts: Facts, now: int) -> Iterator[Item]:
             yield Held(f"task:{task.id}", f"the company is stopped: {facts.company.stop_reason}")
         return
     paused = {goal.id for goal in facts.goals if goal.paused_at is not None}
-    open_tasks = [task for task in facts.ready if task.assignee_id is None and task.goal_id not in paused]
+    # A task that names an agent who cannot work is everybody's: it must not wait for ever (F16).
+    active = {agent.id for agent in facts.agents if agent.status == AgentStatus.ACTIVE}
+    open_tasks = [task for task in facts.ready if task.assignee_id not in active and task.goal_id not in paused]
     due = [task.id for task in open_tasks if task.broadcast_at is None or now - task.broadcast_at >= TICK_MS]
     if due:
         yield Action(Step.BROADCAST, "CountBroadcast", {"tasks": due}, "on offer for another tick")
@@ -345,9 +374,20 @@ def route(facts: Facts, now: int) -> Iterator[Item]:
         if task.broadcasts < BROADCASTS_BEFORE_ROUTER:
             yield Held(f"task:{task.id}", f"on offer, broadcast {task.broadcasts} of {BROADCASTS_BEFORE_ROUTER}")
             continue
+        if now - (task.broadcast_at or 0) < TICK_MS:
+            yield Held(f"task:{task.id}", "on offer, the last broadcast is not over")
+            continue
         fitting = _fitting(facts, task)
         if fitting:
-            best = min(fitting, key=lambda agent: (agent.id == task.last_assignee_id, load.get(agent.id, 0), agent.id))
+            best = min(
+                fitting,
+                key=lambda agent: (
+                    (agent.cooldown_until or 0) > now,
+                    agent.id == task.last_assignee_id,
+                    load.get(agent.id, 0),
+                    agent.id,
+                ),
+            )
             load[best.id] = load.get(best.id, 0) + 1
             yield Action(Step.ROUTE, "AssignTask", {"task": task.id, "agent": best.slug}, "nobody claimed it")
         elif task.id not in asked:
@@ -416,13 +456,13 @@ def queue(step: Step, kind: RunKind, agent: AgentRecord, key: str, why: str, **a
     return Action(step, "QueueRun", arguments, why)
 
 
-RULES: tuple[Callable[[Facts, int], Iterator[Item]], ...] = (
-    recover,
-    expire,
-    mentions,
-    rounds,
-    reviews,
-    broadcast,
-    route,
-    heartbeat,
+RULES: tuple[tuple[Step, Callable[[Facts, int], Iterator[Item]]], ...] = (
+    (Step.RECOVER, recover),
+    (Step.EXPIRE, expire),
+    (Step.MENTIONS, mentions),
+    (Step.ROUNDS, rounds),
+    (Step.REVIEWS, reviews),
+    (Step.BROADCAST, broadcast),
+    (Step.ROUTE, route),
+    (Step.HEARTBEAT, heartbeat),
 )
