@@ -4,6 +4,7 @@ With `approve_all` the approving choice of every inbox item is taken, in the inb
 """
 
 import asyncio
+import contextlib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -53,7 +54,7 @@ class Ended:
 class Headless:
     """Plays the operator of a company that this process owns and has started to tick.
 
-    `wait` stays at decisions until somebody takes them from another process. `note` hears each decision taken here.
+    `wait` stays at decisions until somebody takes them from another process. `took` hears of each decision taken here.
     """
 
     def __init__(
@@ -63,14 +64,14 @@ class Headless:
         approve_all: bool = False,
         wait: bool = False,
         patience_s: float = PATIENCE_S,
-        note: Callable[[str], None] = lambda _text: None,
+        took: Callable[[InboxItem, Choice], None] = lambda _item, _choice: None,
     ) -> None:
         self._company = company
         self._readers = company.board.readers
         self._approve_all = approve_all
         self._wait = wait
         self._patience_s = patience_s
-        self._note = note
+        self._took = took
         self._goals: set[int] = set()
         self._taken: Counter[tuple[str, str]] = Counter()
         self._woken = asyncio.Event()
@@ -110,10 +111,8 @@ class Headless:
         """Let the runs at work come to their end: what they did counts, and nothing has to be done twice."""
         dispatcher = self._company.dispatcher
         if dispatcher is not None:
-            try:
+            with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(dispatcher.idle(), _SETTLE_S)
-            except TimeoutError:
-                self._note("some runs are still at work: they are ended, and their tasks go back")
 
     async def _look(self) -> Ended | None:
         """The end, if it is there; otherwise take the decisions that may be taken."""
@@ -184,7 +183,7 @@ class Headless:
         except (Conflict, NotFound):
             # Somebody else was first, or it changed: the next look shows what is so now.
             return
-        self._note(f"{choice.verb}: {item.kind} of {item.entity.replace(':', ' ')}, {item.title}")
+        self._took(item, choice)
 
     async def _what_it_waits_for(self) -> str:
         runs = await self._readers.entities(Run, f"{LIVE_RUNS} ORDER BY id LIMIT 5")

@@ -18,7 +18,7 @@ from core.rehearsal import rehearsal_runners
 from tui.cli.deciding import item_text
 from tui.cli.exits import Exit
 from tui.cli.logs import keep_log
-from tui.cli.names import quoted
+from tui.cli.names import quoted, tag_of
 from tui.cli.output import note
 from tui.cli.progress import Progress
 
@@ -111,7 +111,12 @@ async def work(folder: Path, config: Config, manner: Manner) -> Ended:
         async with Progress(company) as progress, served(company, progress.note):
             keep_log(folder, progress.note)
             await company.start()
-            headless = Headless(company, approve_all=manner.approve_all, wait=manner.wait, note=progress.note)
+            headless = Headless(
+                company,
+                approve_all=manner.approve_all,
+                wait=manner.wait,
+                took=lambda item, choice: progress.note(f"{choice.verb} {tag_of(item)} ({item.kind}): {item.title}"),
+            )
             return await headless.run()
     finally:
         await company.close()
