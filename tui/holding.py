@@ -35,6 +35,10 @@ class Holding:
         self._held[subject] = Held(subject, words, command, self._monotonic() + self._seconds)
         return before
 
+    def all(self) -> list[Held]:
+        """All that is held, the oldest first."""
+        return list(self._held.values())
+
     def of(self, subject: str) -> Held | None:
         """The decision that is held on a subject."""
         return self._held.get(subject)

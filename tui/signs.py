@@ -78,6 +78,7 @@ INBOX: dict[str, Look] = {
     "no reviewer": ("?", "no reviewer", "warn"),
 }
 _PAUSED: Look = ("‖", "paused", "warn")
+HELD: Look = ("◷", "decided", "dim")
 _REVIEWED: Look = ("▸", "reviewed", "info")
 
 

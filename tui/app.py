@@ -1,0 +1,188 @@
+"""The application: it follows a company's board that was opened for it, and ends everything when it ends."""
+
+import asyncio
+import logging
+import os
+import time
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+from textual import events
+from textual.app import App
+from textual.binding import BindingType
+from textual.worker import Worker, WorkerState
+
+from core.blackboard.owner import Ownership
+from core.company import OpenCompany
+from core.domain.entities import Event, Run
+from core.domain.errors import OpsroomError
+from tui.palette import RoomCommands
+from tui.projection import HEARTBEATS
+from tui.screens.control import ControlScreen
+from tui.themes import DEFAULT_THEME, load_themes, usable
+
+FLUSHES_PER_S = 20
+CLOSE_S = 2.0
+log = logging.getLogger(__name__)
+
+_HEARTBEAT = (
+    "SELECT id FROM events WHERE entity = 'ticker' AND kind IN ('HeartbeatNormal', 'HeartbeatIdle', 'MissionMissing')"
+    " ORDER BY id DESC LIMIT 1"
+)
+_OLD_RUNS = (
+    "SELECT coalesce(sum(tokens_in + tokens_out), 0) AS tokens, coalesce(sum(cost_micros), 0) AS cost"
+    " FROM runs WHERE id < :before AND status NOT IN ('queued', 'starting', 'running')"
+)
+
+
+class OpsroomApp(App[None]):
+    """`company` is open already; the app closes it. `clock` gives ms UTC, `monotonic` seconds that never step."""
+
+    TITLE = "Opsroom"
+    COMMANDS: ClassVar = {RoomCommands}
+    BINDINGS: ClassVar[list[BindingType]] = []
+
+    def __init__(
+        self,
+        company: OpenCompany,
+        *,
+        clock: Callable[[], int] | None = None,
+        monotonic: Callable[[], float] = time.monotonic,
+        start: bool = True,
+        theme: str = DEFAULT_THEME,
+    ) -> None:
+        super().__init__()
+        self.company = company
+        self.owner_pid: int | None = None
+        self._clock = clock or company.clock
+        self._start = start
+        self._unfollow: Callable[[], None] | None = None
+        self._ended = False
+        self._theme_problems = self._take_themes(theme)
+        self.room = ControlScreen(company, self._clock, monotonic)
+
+    def _take_themes(self, wanted: str) -> list[str]:
+        themes, problems = load_themes()
+        no_color = "NO_COLOR" in os.environ
+        for name in list(self.available_themes):
+            self.unregister_theme(name)
+        for theme in themes:
+            if usable(theme, no_color):
+                self.register_theme(theme)
+        self.theme = wanted if wanted in self.available_themes else DEFAULT_THEME
+        return [str(problem) for problem in problems]
+
+    def on_mount(self) -> None:
+        """Paint first, read then."""
+        self.push_screen(self.room)
+        self._flushes = self.set_interval(1 / FLUSHES_PER_S, self._flush_room, pause=True)
+        self.run_worker(self._load(), name="load the board", exit_on_error=False)
+        self.set_interval(1.0, self._look_at_owner)
+        for problem in self._theme_problems:
+            self.notify(problem, title="theme", severity="warning", markup=False)
+
+    # ------------------------------------------------------------- the board
+
+    async def _load(self) -> None:
+        readers = self.company.board.readers
+        last, entities = await readers.snapshot()
+        shown = [entity.id for entity in entities if isinstance(entity, Run)]
+        old = await readers.one(_OLD_RUNS, before=min(shown, default=0)) or {"tokens": 0, "cost": 0}
+        beat = await readers.value(_HEARTBEAT)
+        found = await readers.events_after(beat - 1, 1) if beat else []
+        heartbeat = found[0] if found and found[0].kind in HEARTBEATS else None
+        self.room.view.load(last, entities, heartbeat, tokens=old["tokens"], cost=old["cost"])
+        await self._look_up_owner()
+        self._unfollow = self.company.board.follow(self._hear, after=last)
+        self.room.board_loaded()
+        if self._start:
+            await self.company.start()
+
+    def _hear(self, happened: Sequence[Event]) -> None:
+        # no message an event: a thousand a second must not fill the queue that keys go through
+        self.room.view.apply(happened)
+        if self.room.view.is_dirty:
+            self._flushes.resume()
+
+    def _flush_room(self) -> None:
+        self._flushes.pause()
+        self.room.flush()
+
+    def _look_at_owner(self) -> None:
+        if (self.owner_pid is None) != self.company.is_owner:
+            self.run_worker(self._look_up_owner(), group="owner", exclusive=True, exit_on_error=False)
+
+    async def _look_up_owner(self) -> None:
+        if self.company.is_owner:
+            self.owner_pid = None
+            return
+        holder = await asyncio.to_thread(Ownership.holder, self.company.board.path)
+        self.owner_pid = int(holder.get("pid", 0))
+
+    # ------------------------------------------------------------- keys and faults
+
+    async def on_event(self, event: events.Event) -> None:
+        """A key finds the board as it is."""
+        if isinstance(event, events.Key) and self.screen is self.room:
+            self.room.before_key()
+        await super().on_event(event)
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """The one place where faults of workers end: a toast and a line in the log, never a traceback."""
+        if event.state is not WorkerState.ERROR:
+            return
+        error = event.worker.error
+        if isinstance(error, OpsroomError):
+            self.room.refuse(error)
+            return
+        log.error("%s failed", event.worker.name, exc_info=error)
+        text = f"{type(error).__name__}: {error}"
+        self.notify(text, title=f"{event.worker.name} failed", severity="error", markup=False)
+
+    # ------------------------------------------------------------- leaving
+
+    def ask_to_leave(self) -> None:
+        """Leave, after a question if that ends runs."""
+        live = self.room.view.totals().live
+        if not live or not self.company.is_owner:
+            self._leave(True)
+            return
+        from tui.screens.confirm import Confirm
+
+        runs = f"{live} run{'' if live == 1 else 's'}"
+        lines = [f"{runs} will be ended and their tasks go back.", "They lose no attempt; the board keeps the rest."]
+        self.push_screen(Confirm("Leave the room?", lines, "Leave", self.room.decisions.monotonic), self._leave)
+
+    def _leave(self, agreed: bool | None) -> None:
+        if agreed:
+            self.run_worker(self._end_and_exit(), name="leave", group="leave", exclusive=True, exit_on_error=False)
+
+    async def action_quit(self) -> None:
+        """Whatever asks the app to end goes the same way."""
+        self.ask_to_leave()
+
+    async def _end_and_exit(self) -> None:
+        try:
+            await self._end()
+        finally:
+            self.exit()
+
+    async def on_unmount(self) -> None:
+        """Also after a fault the board is let go."""
+        await self._end()
+
+    async def _end(self) -> None:
+        """Send what is held, end the runs, let the board go; never longer than two seconds."""
+        if self._ended:
+            return
+        self._ended = True
+        ending = asyncio.ensure_future(self._close())
+        await asyncio.wait({ending}, timeout=CLOSE_S)
+
+    async def _close(self) -> None:
+        held = await self.room.decisions.send_all()
+        if held and self.is_running:
+            self.notify("sent: " + ", ".join(each.words for each in held), markup=False)
+        if self._unfollow is not None:
+            self._unfollow()
+        await self.company.close()

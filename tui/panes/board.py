@@ -1,0 +1,163 @@
+"""The board: goals, rounds and tasks as one tree, with a filter."""
+
+from collections.abc import Iterable
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Input
+
+from core.domain.entities import Goal, Round, Task
+from core.domain.errors import Invalid
+from core.domain.states import GOAL_FINAL, TASK_FINAL, GoalStatus
+from tui import signs
+from tui.filtering import EXAMPLES, Filter, parse_filter
+from tui.projection import Projection
+from tui.text import ago, plain
+from tui.tree import Node, nodes
+from tui.widgets.row_messages import Collapse, Expand
+from tui.widgets.rows import Cell, Column, Row, Rows
+
+COLUMNS = (
+    Column("", width=1),
+    Column("task", tree=True, min_width=14),
+    Column("state", width=9, drop_below=34),
+    Column("who", width=11, drop_below=46),
+    Column("since", width=5, align="right", drop_below=40),
+)
+EMPTY = "No goal yet.\nThe CEO proposes one when the company is started."
+
+
+class BoardPane(Vertical):
+    """Shows the tree; rows that did not change are not made anew."""
+
+    class Refused(Message):
+        """The filter means nothing."""
+
+        def __init__(self, problem: Invalid) -> None:
+            super().__init__()
+            self.problem = problem
+
+    def __init__(self) -> None:
+        super().__init__(id="board", classes="pane")
+        self.border_title = Content("Board")
+        self.list = Rows(*COLUMNS, empty=EMPTY, markable=False, id="board-rows")
+        self.field = Input(placeholder="words  status:blocked  agent:slug  goal:G1", id="filter")
+        self._view = Projection()
+        self._shown: dict[str, Node] = {}
+        self._folds: dict[str, bool] = {}
+        self._wanted = Filter()
+        self._structure = -1
+        self._shown_at = 0
+
+    def compose(self) -> ComposeResult:
+        """The field shows only while a filter is typed or at work."""
+        yield self.list
+        yield self.field
+
+    @property
+    def filtered(self) -> bool:
+        """Whether less than everything shows."""
+        return bool(self._wanted.parts)
+
+    def show(self, view: Projection, dirty: Iterable[str], now: int) -> None:
+        """Take over what changed."""
+        self._view = view
+        self._shown_at = now
+        if view.structure != self._structure or self.filtered:
+            self._rebuild()
+            return
+        for ref in dirty:
+            if (node := self._shown.get(ref)) is not None:
+                self.list.update_row(self._row(node))
+
+    def grow_older(self, now: int) -> None:
+        """Bring the ages on the screen up to date, and only those."""
+        self._shown_at = now
+        top = self.list.scroll_offset.y
+        for row in self.list.rows[top : top + self.list.size.height]:
+            if (node := self._shown.get(row.id)) is not None:
+                self.list.update_row(self._row(node))
+
+    def ask_filter(self) -> None:
+        """Let the operator type a filter."""
+        self.add_class("-filtering")
+        self.field.focus()
+
+    def clear_filter(self) -> None:
+        """Show everything again."""
+        self.field.value = ""
+        self.remove_class("-filtering")
+        self.list.focus()
+
+    @on(Input.Changed, "#filter")
+    def _narrow(self, event: Input.Changed) -> None:
+        event.stop()
+        try:
+            self._wanted = parse_filter(event.value)
+            self.remove_class("-wrong")
+        except Invalid as problem:
+            # what showed before still shows, and the field says that it is wrong
+            self.set_class(True, "-wrong")
+            self.post_message(self.Refused(problem))
+            return
+        self._rebuild()
+
+    @on(Input.Submitted, "#filter")
+    def _narrowed(self, event: Input.Submitted) -> None:
+        event.stop()
+        if not event.value.strip():
+            self.remove_class("-filtering")
+        self.list.focus()
+
+    @on(Rows.Expand)
+    def _unfold(self, event: Expand) -> None:
+        self._folds[event.row_id] = True
+        self._rebuild()
+
+    @on(Rows.Collapse)
+    def _fold(self, event: Collapse) -> None:
+        self._folds[event.row_id] = False
+        self._rebuild()
+
+    def _rebuild(self) -> None:
+        self._structure = self._view.structure
+        found = nodes(self._view, self._wanted, self._folds)
+        self._shown = {node.ref: node for node in found}
+        nothing = f"Nothing on the board fits the filter.\n{EXAMPLES}" if self.filtered else EMPTY
+        self.list.empty = nothing
+        self.list.set_rows([self._row(node) for node in found])
+        tasks = sum(node.ref.startswith("task") for node in found)
+        if self.filtered:
+            self.border_title = Content(f"Board  filter: {tasks} task{'' if tasks == 1 else 's'}")
+        else:
+            self.border_title = Content("Board")
+
+    def _row(self, node: Node) -> Row:
+        cells, muted = _cells(self._view, node.ref, self._shown_at)
+        return Row(node.ref, cells, node.depth, node.branch, node.open, muted)
+
+
+def _cells(view: Projection, ref: str, now: int) -> tuple[tuple[Cell, ...], bool]:
+    match view.find(ref):
+        case Goal() as goal:
+            sign, word, tone = signs.of_goal(goal)
+            over = goal.status in GOAL_FINAL or goal.status == GoalStatus.ARCHIVED
+            title: Cell = (f"{goal.name_tag} {goal.title}", "strong")
+            return ((sign, tone), title, (word, tone), goal.created_by, (ago(now, goal.updated_at), "dim")), over
+        case Round() as round_:
+            sign, word, tone = signs.ROUND[round_.status]
+            done = round_.total_tasks - round_.open_tasks
+            spoken = f" → {round_.decision.replace('_', ' ')}" if round_.decision else ""
+            title = (f"Round {round_.number}  {done}/{round_.total_tasks}{spoken}", "info")
+            return ((sign, tone), title, (word, tone), "", (ago(now, round_.updated_at), "dim")), False
+        case Task() as task:
+            sign, word, tone = signs.of_task(task)
+            who = view.slug(task.assignee_id)
+            title = plain(f"{task.name_tag} {task.title}")
+            over = task.status in TASK_FINAL
+            return ((sign, tone), title, (word, tone), who, (ago(now, task.updated_at), "dim")), over
+        case _:
+            return (("", ref, "", "", "")), True

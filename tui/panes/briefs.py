@@ -1,0 +1,81 @@
+"""What a thing asks for, in one block: the text that a person reads before deciding."""
+
+from core.domain.entities import AgentRecord, Company, Goal, MustHave, Round, Task
+from core.domain.goals import is_reviewed
+from core.domain.states import TaskStatus
+from tui import signs
+from tui.projection import Projection
+from tui.widgets.prose import Block
+
+
+def brief(view: Projection, ref: str) -> list[Block]:
+    """The block at the head of the discussion."""
+    match view.find(ref):
+        case Goal() as goal:
+            return [_goal(view, goal)]
+        case Task() as task:
+            return [_task(view, task)]
+        case Round() as round_:
+            return [_round(view, round_)]
+        case Company() as company:
+            return [Block((("Mission", "strong"),), company.mission or "not defined yet")]
+        case AgentRecord() as agent:
+            return [Block(((agent.name, "strong"), agent.role), f"can: {', '.join(agent.capabilities) or 'anything'}")]
+        case _:
+            return []
+
+
+def _goal(view: Projection, goal: Goal) -> Block:
+    parts = [goal.description]
+    if goal.must_haves:
+        tasks = view.tasks(goal.id)
+        parts.append("Must deliver\n" + "\n".join(_must_have(must, tasks) for must in goal.must_haves))
+    if goal.constraints:
+        parts.append("Limits\n" + "\n".join(f"• {text}" for text in goal.constraints))
+    drafts = [task for task in view.tasks(goal.id) if task.status == TaskStatus.DRAFT]
+    if drafts:
+        parts.append("Draft tasks\n" + "\n".join(f"· {task.name_tag} {task.title}" for task in drafts))
+    reviewed = "reviewed by you" if is_reviewed(goal) else "not reviewed"
+    parts.append(f"{reviewed} · sha256 {goal.content_hash[:16]}…")
+    return Block((("What it asks for", "strong"),), "\n\n".join(part for part in parts if part), "info")
+
+
+def _must_have(must: MustHave, tasks: list[Task]) -> str:
+    covering = [task for task in tasks if must["id"] in task.must_haves]
+    done = [task for task in covering if task.status == TaskStatus.DONE]
+    if must["waived_by"]:
+        sign, who = "–", f"waived by {must['waived_by']}"
+    elif done:
+        sign, who = "✓", ", ".join(task.name_tag for task in done)
+    else:
+        sign, who = "○", ", ".join(f"{task.name_tag} {signs.of_task(task)[1]}" for task in covering)
+    return f"{sign} {must['id']} {must['text']}" + (f"  ({who})" if who else "")
+
+
+def _task(view: Projection, task: Task) -> Block:
+    parts = [task.intent]
+    if task.end_state:
+        parts.append(f"Done when\n{task.end_state}")
+    if task.constraints:
+        parts.append("Limits\n" + "\n".join(f"• {text}" for text in task.constraints))
+    facts = []
+    if task.must_haves:
+        facts.append(f"covers {', '.join(task.must_haves)}")
+    if task.capabilities:
+        facts.append(f"needs {', '.join(task.capabilities)}")
+    if waits := view.waits_for(task):
+        facts.append(f"after {', '.join(cause.name_tag for cause in waits)}")
+    if task.retry_of:
+        facts.append(f"tries T{task.retry_of} again")
+    facts.append(f"risk {task.risk}")
+    parts.append(" · ".join(facts))
+    return Block((("What it asks for", "strong"),), "\n\n".join(part for part in parts if part), "info")
+
+
+def _round(view: Projection, round_: Round) -> Block:
+    lines = []
+    for task in view.tasks(round_.goal_id):
+        if task.round_id == round_.id:
+            sign, word, _ = signs.of_task(task)
+            lines.append(f"{sign} {task.name_tag} {task.title}  ({word})")
+    return Block(((f"The tasks of round {round_.number}", "strong"),), "\n".join(lines) or "none", "info")

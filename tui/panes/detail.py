@@ -1,0 +1,202 @@
+"""The detail pane: why the selected thing is here, what happens next, what each key does now, and five tabs below.
+
+The head comes from memory at once; a tab is read from the board by a worker and again when an event touches it.
+"""
+
+import asyncio
+from collections.abc import Mapping
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Static
+
+from core.company import OpenCompany
+from core.domain.entities import AgentRecord, Company, Entity, Goal, Round, Task
+from core.domain.inbox import Choice
+from core.domain.states import RUN_LIVE
+from tui import signs
+from tui.actions import Situation
+from tui.panes.threads import TABS, read_thread
+from tui.panes.words import line, said
+from tui.projection import Projection
+from tui.widgets.prose import Prose
+
+PAUSE_S = 0.2  # between two readings of a thing that changes all the time
+RUNS_TAB = 4
+
+
+class Tabs(Static):
+    """The names of the tabs; the open one stands out, and a click opens one."""
+
+    def __init__(self) -> None:
+        super().__init__(id="tabs")
+        self.open = 1
+        self._ends: list[int] = []
+
+    def show(self, tab: int) -> None:
+        """Mark this one as open."""
+        self.open = tab
+        self._write()
+
+    def on_resize(self) -> None:
+        """Short names where the line is short."""
+        self._write()
+
+    def on_click(self, event: events.Click) -> None:
+        """Looking is free: a click opens a tab."""
+        for number, end in enumerate(self._ends, 1):
+            if event.x < end:
+                pane = self.parent
+                if isinstance(pane, DetailPane):
+                    pane.open_tab(number)
+                return
+
+    def _write(self) -> None:
+        short = self.size.width < sum(len(name) + 3 for name in TABS)
+        parts = []
+        self._ends = []
+        used = 0
+        for number, name in enumerate(TABS, 1):
+            is_open = number == self.open
+            text = f" {number} {name} " if is_open or not short else f" {number} "
+            style = "reverse bold $text-primary" if is_open else "$foreground 60%"
+            parts.append(Content.styled(text, style))
+            used += len(text)
+            self._ends.append(used)
+        self.update(Content("").join(parts), layout=False)
+
+
+class DetailPane(Vertical):
+    """Shows one thing."""
+
+    def __init__(self, company: OpenCompany) -> None:
+        super().__init__(id="detail", classes="pane")
+        self._company = company
+        self._board = Projection()
+        self._ref = ""
+        self._reading = False
+        self._again = False
+        self.head = Static(id="head")
+        self.tabs = Tabs()
+        self.prose = Prose(empty="", id="thread")
+
+    def compose(self) -> ComposeResult:
+        """The head, the names of the tabs, and the open tab."""
+        yield self.head
+        yield self.tabs
+        yield self.prose
+
+    @property
+    def ref(self) -> str:
+        """What is shown, e.g. `goal:3`."""
+        return self._ref
+
+    def show(self, view: Projection, situation: Situation, now: int) -> None:
+        """Show what is selected; reads it only when it is another thing than before."""
+        self._board = view
+        if situation.thing is None:
+            self.border_title = Content("Detail")
+            self.head.update(said("Select something on the left.", "dim"))
+        else:
+            self.border_title = said(_name(situation))
+            self.head.update(_head(view, situation, now))
+        if situation.ref != self._ref:
+            self._ref = situation.ref
+            self._read()
+
+    def touch(self, dirty: frozenset[str]) -> None:
+        """Something happened: read again if it was to the thing that is shown."""
+        if self._ref in dirty:
+            self._read_again()
+
+    def grow_older(self) -> None:
+        """A run that is at work says new things without any event."""
+        if self.tabs.open == RUNS_TAB and any(run.status in RUN_LIVE for run in self._board.live_runs):
+            self._read_again()
+
+    def open_tab(self, tab: int) -> None:
+        """Open one of the five tabs."""
+        if tab != self.tabs.open:
+            self.tabs.show(tab)
+            self._read()
+
+    def _read(self) -> None:
+        self._again = False
+        if not self._ref:
+            self.prose.set_blocks((), thread="")
+            return
+        self._reading = True
+        self.run_worker(self._reader(), group="detail", exclusive=True, exit_on_error=False, name="read the detail")
+
+    def _read_again(self) -> None:
+        # not exclusive: a thing that changes all the time would never be read to its end
+        if self._reading:
+            self._again = True
+        elif self._ref:
+            self._read()
+
+    async def _reader(self) -> None:
+        ref, tab = self._ref, self.tabs.open
+        try:
+            while True:
+                blocks = await read_thread(self._company, self._board, ref, tab)
+                self.prose.set_blocks(blocks, thread=f"{ref}/{tab}")
+                if not self._again:
+                    break
+                self._again = False
+                await asyncio.sleep(PAUSE_S)
+        finally:
+            if (ref, tab) == (self._ref, self.tabs.open):
+                self._reading = False
+
+
+def _name(situation: Situation) -> str:
+    kinds = {Goal: "Goal", Task: "Task", Round: "Round", AgentRecord: "Agent", Company: "Company"}
+    thing = situation.thing
+    kind = kinds.get(type(thing), "") if thing is not None else ""
+    return kind if isinstance(thing, (Company, Round)) else f"{kind} {situation.tag}"
+
+
+def _head(view: Projection, situation: Situation, now: int) -> Content:
+    thing = situation.thing
+    assert thing is not None
+    title, state = _title(view, thing, now)
+    if situation.item is not None and situation.item.entity == situation.ref:
+        title = title or situation.item.title
+    explanation = view.why(situation.ref, now)
+    lines = [line(state, "  ", said(title, "strong")) if title else state]
+    lines.append(line(said("why   ", "dim"), said(explanation.why)))
+    if explanation.next:
+        lines.append(line(said("next  ", "dim"), said(explanation.next)))
+    lines += _keys(situation.choices)
+    return Content("\n").join(lines)
+
+
+def _keys(choices: Mapping[str, Choice]) -> list[Content]:
+    lines = []
+    for key, choice in choices.items():
+        effect = said(f" — {choice.effect}", "dim") if choice.effect else Content("")
+        lines.append(line(Content.styled(f"{key}     ", "bold $footer-key-foreground"), said(choice.verb), effect))
+    return lines
+
+
+def _title(view: Projection, thing: Entity, now: int) -> tuple[str, Content]:
+    match thing:
+        case Goal():
+            sign, word, tone = signs.of_goal(thing)
+            return thing.title, said(f"{sign} {word}", tone)
+        case Task():
+            sign, word, tone = signs.of_task(thing)
+            return thing.title, said(f"{sign} {word}", tone)
+        case Round():
+            sign, word, tone = signs.ROUND[thing.status]
+            return f"Round {thing.number} of G{thing.goal_id}", said(f"{sign} {word}", tone)
+        case AgentRecord():
+            sign, word, tone = signs.AGENT[view.agent_state(thing, now)]
+            return thing.name, said(f"{sign} {word}", tone)
+        case Company():
+            return thing.name, said("● started", "good") if thing.dispatching else said("■ stopped", "warn")
+        case _:
+            return "", Content("")

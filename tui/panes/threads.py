@@ -1,0 +1,250 @@
+"""What the detail pane's tabs show, read from the board when somebody looks: each tab is a list of blocks.
+
+Everything here is awaited in a worker. Bodies stay as they were written; `Prose` shows them literally.
+"""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from core.company import OpenCompany
+from core.domain.entities import Approval, Comment, Event, Output, Review, Round, Run
+from core.domain.states import ApprovalStatus, Verdict
+from tui import signs
+from tui.panes.briefs import brief
+from tui.panes.words import clock_time, lasted, money, tokens
+from tui.projection import WORDS, Projection
+from tui.widgets.prose import Block
+from tui.widgets.row import Tone
+
+TABS = ("Discussion", "Outputs", "Reviews", "Runs", "History")
+MOST = 200
+MOST_BYTES = 64 * 1024
+TAIL_BYTES = 16 * 1024
+TAIL_LINES = 30
+_TABLES = {word: table for table, word in WORDS.items()}
+_VERDICTS: dict[str, tuple[str, Tone]] = {
+    Verdict.APPROVED: ("✓ approved", "good"),
+    Verdict.REJECTED: ("✗ rejected", "bad"),
+    Verdict.NEEDS_REVISION: ("↺ needs revision", "warn"),
+}
+
+Thread = Callable[[OpenCompany, Projection, str], Awaitable[list[Block]]]
+
+
+async def read_thread(company: OpenCompany, view: Projection, ref: str, tab: int) -> list[Block]:
+    """The blocks of one tab (1–5) of one thing."""
+    read: Sequence[Thread] = (_discussion, _outputs, _reviews, _runs, _history)
+    return await read[tab - 1](company, view, ref)
+
+
+def _of(ref: str) -> tuple[str, int]:
+    kind, _, number = ref.partition(":")
+    return kind, int(number)
+
+
+async def _discussion(company: OpenCompany, view: Projection, ref: str) -> list[Block]:
+    kind, number = _of(ref)
+    readers = company.board.readers
+    asked = await readers.entities(Approval, "entity = :ref ORDER BY id DESC LIMIT 20", ref=ref)
+    blocks = [_question(one) for one in asked if one.status == ApprovalStatus.PENDING]
+    blocks += brief(view, ref)
+    said: list[tuple[int, Block]] = [
+        (one.decided_at or one.created_at, _question(one)) for one in asked if one.status != ApprovalStatus.PENDING
+    ]
+    if kind in ("goal", "task"):
+        where = f"{kind}_id = :id" + (" AND task_id IS NULL" if kind == "goal" else "")
+        comments = await readers.entities(Comment, f"{where} ORDER BY id DESC LIMIT {MOST}", id=number)
+        said += [(one.created_at, _comment(one)) for one in comments]
+    return blocks + [block for _, block in sorted(said, key=lambda pair: pair[0])]
+
+
+def _question(approval: Approval) -> Block:
+    pending = approval.status == ApprovalStatus.PENDING
+    tone: Tone = "warn" if pending else "dim"
+    state = "waits for you" if pending else f"{approval.status.replace('_', ' ')} by {approval.decided_by or 'nobody'}"
+    heading = (
+        (f"? {approval.name_tag} {approval.kind.replace('_', ' ')}", tone), (state, tone),
+        (f"{approval.requested_by} {clock_time(approval.created_at)}", "dim"),
+    )  # fmt: skip
+    payload = json.dumps(approval.payload, ensure_ascii=False, indent=2) if approval.payload else ""
+    note = f"\n→ {approval.note}" if approval.note else ""
+    return Block(heading, f"{approval.title}\n{payload}{note}\nsha256 {approval.payload_hash[:16]}…", tone)  # type: ignore[arg-type]
+
+
+def _comment(comment: Comment) -> Block:
+    tones: dict[str, Tone] = {"objection": "warn", "question": "warn", "handoff": "good", "report": "good"}
+    kind = comment.kind.replace("_", " ")
+    tone = tones.get(comment.kind)
+    marked: tuple[str, Tone] = (kind, tone or "info")
+    run = (f"R{comment.run_id}", "dim") if comment.run_id else ""
+    return Block((comment.author, marked, (clock_time(comment.created_at), "dim"), run), comment.body, tone)  # type: ignore[arg-type]
+
+
+async def _outputs(company: OpenCompany, view: Projection, ref: str) -> list[Block]:
+    kind, number = _of(ref)
+    if kind not in ("goal", "task"):
+        return []
+    where = f"{kind}_id = :id ORDER BY task_id IS NOT NULL, id DESC LIMIT 50"
+    found = await company.board.readers.entities(Output, where, id=number)
+    return [await _output(company, one) for one in found]
+
+
+async def _output(company: OpenCompany, output: Output) -> Block:
+    about = f"T{output.task_id}" if output.task_id else f"G{output.goal_id}"
+    heading = (
+        (f"{output.name_tag} {output.title}", "strong"), (output.type, "info"), (f"{output.size:,} bytes", "dim"),
+        (f"{output.created_by} {about} {clock_time(output.created_at)}", "dim"),
+    )  # fmt: skip
+    text = output.content
+    if text is None and output.path:
+        text = await asyncio.to_thread(_file, company.folder / "outputs", output.path)
+    parts = [output.summary, text or "", f"{output.path or 'on the board'} · sha256 {output.sha256[:16]}…"]
+    return Block(heading, "\n\n".join(part for part in parts if part), "info")  # type: ignore[arg-type]
+
+
+def _file(folder: Path, path: str) -> str:
+    target = (folder / path).resolve()
+    if not target.is_relative_to(folder.resolve()):
+        return "(the file is outside the outputs folder)"
+    try:
+        with target.open("rb") as file:
+            data = file.read(MOST_BYTES)
+            more = target.stat().st_size - len(data)
+    except OSError as error:
+        return f"(the file cannot be read: {error.strerror})"
+    return data.decode(errors="replace") + (f"\n… {more:,} bytes more in {path}" if more > 0 else "")
+
+
+async def _reviews(company: OpenCompany, view: Projection, ref: str) -> list[Block]:
+    kind, number = _of(ref)
+    if kind in ("goal", "round"):
+        rounds = view.rounds(number) if kind == "goal" else [found] if (found := view.tables.get(Round, number)) else []
+        return [_round(one) for one in rounds if one.answers or one.decision]
+    where = f"subject = :kind AND subject_id = :id ORDER BY id LIMIT {MOST}"
+    found_reviews = await company.board.readers.entities(Review, where, kind=kind, id=number)
+    return [_review(one) for one in found_reviews]
+
+
+def _round(round_: Round) -> Block:
+    sign, word, tone = signs.ROUND[round_.status]
+    decided = f"→ {round_.decision.replace('_', ' ')}" if round_.decision else ""
+    heading = ((f"Round {round_.number}", "strong"), (f"{sign} {word}", tone), (decided, "info"))
+    body = "\n".join(f"{name.replace('_', ' ')}: {text}" for name, text in round_.answers.items())
+    return Block(heading, body, tone)  # type: ignore[arg-type]
+
+
+def _review(review: Review) -> Block:
+    verdict, tone = _VERDICTS[review.verdict]
+    opened = ", ".join(f"O{number}" for number in review.opened_outputs)
+    heading = (
+        (verdict, tone), review.reviewer, (f"attempt {review.attempt}", "dim"), (f"opened {opened}", "dim"),
+        (clock_time(review.created_at), "dim"),
+    )  # fmt: skip
+    lines = [review.dimensions.get("summary", "")]
+    lines += [f"{name}: {text}" for name, text in review.dimensions.items() if name != "summary"]
+    for found in review.findings:
+        lines.append(
+            f"• {found.get('what', '')}\n  where: {found.get('where', '')}\n  change: {found.get('change', '')}"
+        )
+    return Block(heading, "\n".join(line for line in lines if line), tone)  # type: ignore[arg-type]
+
+
+async def _runs(company: OpenCompany, view: Projection, ref: str) -> list[Block]:
+    kind, number = _of(ref)
+    column = {"goal": "goal_id", "task": "task_id", "round": "round_id", "agent": "agent_id"}.get(kind)
+    where = f"{column} = :id" if column else "true"
+    runs = await company.board.readers.entities(Run, f"{where} ORDER BY id DESC LIMIT 30", id=number)
+    return [await _run(company, view, run, with_words=place < 3) for place, run in enumerate(runs)]
+
+
+async def _run(company: OpenCompany, view: Projection, run: Run, *, with_words: bool) -> Block:
+    sign, word, tone = signs.RUN[run.status]
+    took = ""
+    if run.started_at is not None:
+        took = lasted((run.ended_at or company.clock()) - run.started_at)
+    about = f"T{run.task_id}" if run.task_id else f"G{run.goal_id}" if run.goal_id else ""
+    heading = (
+        (f"{run.name_tag} {view.slug(run.agent_id)}", "strong"), (run.kind.replace("_", " "), "info"), about,
+        (f"{sign} {word}", tone), (took, "dim"), (clock_time(run.queued_at), "dim"),
+    )  # fmt: skip
+    used = run.tokens_in + run.tokens_out
+    lines = [f"{tokens(used)} · {money(run.cost_micros)}"] if used or run.cost_micros else []
+    if run.detail:
+        lines.append(run.detail)
+    if run.id in view.held_runs:
+        lines.append(f"held back: {view.held_runs[run.id]}")
+    if with_words:
+        lines += await asyncio.to_thread(_last_words, company.transcript(run.id))
+    return Block(heading, "\n".join(lines), tone)  # type: ignore[arg-type]
+
+
+def _last_words(path: Path) -> list[str]:
+    """The end of a transcript, a line an entry."""
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, 2)
+            file.seek(max(0, size - TAIL_BYTES))
+            rows = file.read().decode(errors="replace").splitlines()
+    except OSError:
+        return []
+    if size > TAIL_BYTES:
+        rows = ["…", *rows[1:]]
+    return [_entry(row) for row in rows[-TAIL_LINES:]]
+
+
+def _entry(row: str) -> str:
+    try:
+        entry: dict[str, Any] = json.loads(row)
+        at = clock_time(int(entry["at"]))
+    except (ValueError, KeyError, TypeError):
+        return row
+    match entry.get("kind"):
+        case "text":
+            return f"{at}  {entry.get('text', '')}"
+        case "call":
+            return f"{at}  → {entry.get('command', '')}"
+        case kind:
+            rest = {key: value for key, value in entry.items() if key not in ("at", "kind") and value}
+            return f"{at}  {kind}: {', '.join(f'{key} {value}' for key, value in rest.items())}"
+
+
+async def _history(company: OpenCompany, view: Projection, ref: str) -> list[Block]:
+    kind, number = _of(ref)
+    sql = (
+        "SELECT id, at, actor, run_id, entity, entity_id, kind, changed, cause FROM events"
+        f" WHERE entity = :table AND entity_id = :id ORDER BY id DESC LIMIT {MOST}"
+    )
+    rows = await company.board.readers.all(sql, table=_TABLES.get(kind, kind), id=number)
+    events = [Event(**{**row, "changed": json.loads(row["changed"])}) for row in reversed(rows)]
+    known: dict[str, Any] = {}
+    return [_event(event, known) for event in events]
+
+
+_DULL = frozenset({"version", "updated_at", "lease_until", "fence", "id", "created_at", "content_hash"})
+
+
+def _event(event: Event, known: dict[str, Any]) -> Block:
+    """What changed, with what was there before."""
+    lines = []
+    for name, value in event.changed.items():
+        if name not in _DULL and known and known.get(name) != value:
+            before = _short(known.get(name))
+            lines.append(f"{name}: {before} → {_short(value)}" if before else f"{name}: {_short(value)}")
+    known.update(event.changed)
+    run = (f"R{event.run_id}", "dim") if event.run_id else ""
+    heading = ((clock_time(event.at), "dim"), (_words(event.kind), "strong"), (event.actor, "info"), run)
+    return Block(heading, "\n".join(lines))  # type: ignore[arg-type]
+
+
+def _words(kind: str) -> str:
+    """`TaskRunQueued` as people read it."""
+    spaced = "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in kind)
+    return spaced.strip()
+
+
+def _short(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return "" if text in ("null", "") else text[:200] + ("…" if len(text) > 200 else "")

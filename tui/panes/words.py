@@ -1,0 +1,59 @@
+"""Small pieces of content that several panes draw: tones as styles, money, clock times. Foreign text goes through."""
+
+import time
+
+from textual.content import Content
+
+from tui.text import amount, one_line
+from tui.widgets.row import Tone
+
+STYLES: dict[Tone, str] = {
+    "good": "$text-success",
+    "warn": "$text-warning",
+    "bad": "bold $text-error",
+    "info": "$text-primary",
+    "dim": "$foreground 60%",
+    "strong": "bold",
+}
+
+
+def said(text: str, tone: Tone | None = None) -> Content:
+    """One line of anybody's text, literally, in a tone."""
+    return Content.styled(one_line(text), STYLES[tone] if tone else "")
+
+
+def line(*parts: Content | str, gap: str = "") -> Content:
+    """Parts beside one another."""
+    contents = [Content(part) if isinstance(part, str) else part for part in parts]
+    return Content(gap).join(contents) if gap else Content.assemble(*contents)
+
+
+def money(micros: int) -> str:
+    """Millionths of a dollar, for people."""
+    return f"${micros / 1_000_000:,.2f}"
+
+
+def tokens(number: int) -> str:
+    """A number of tokens, short."""
+    if number >= 10_000_000:
+        return f"{number / 1_000_000:.0f}M tok"
+    return f"{number / 1000:.0f}k tok" if number >= 100_000 else f"{amount(number)} tok"
+
+
+def clock_time(ms: int) -> str:
+    """The local time of day."""
+    return time.strftime("%H:%M:%S", time.localtime(ms / 1000))
+
+
+def lasted(ms: int) -> str:
+    """How long something took."""
+    seconds = max(0, ms) / 1000
+    if seconds < 10:
+        return f"{seconds:.1f}s"
+    return f"{seconds:.0f}s" if seconds < 120 else f"{seconds / 60:.0f}m"
+
+
+def bar(done: int, total: int, cells: int) -> Content:
+    """A bar that tells by its strokes too, not by its colour alone."""
+    filled = cells * done // total if total else 0
+    return Content.assemble(("━" * filled, "bold $text-success"), ("╌" * (cells - filled), "$foreground 40%"))

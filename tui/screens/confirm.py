@@ -1,0 +1,61 @@
+"""A question before something that cannot be taken back: what will happen, and Cancel has the focus."""
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Button, Static
+
+from tui.panes.words import said
+from tui.text import plain
+
+DEAF_S = 0.4
+
+
+class Confirm(ModalScreen[bool]):
+    """Answers true only for the other button, and only after the eye has had time to see the question."""
+
+    CSS_PATH = "dialogs.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "cancel", "Cancel", show=False),
+        Binding("left,up,h,k", "app.focus_previous", show=False),
+        Binding("right,down,l,j", "app.focus_next", show=False),
+    ]
+
+    def __init__(self, title: str, lines: Sequence[str], yes: str, monotonic: Callable[[], float]) -> None:
+        super().__init__()
+        self._question = title
+        self._lines = lines
+        self._yes = yes
+        self._monotonic = monotonic
+        self._asked_at = monotonic()
+
+    def compose(self) -> ComposeResult:
+        """What will happen, and two buttons."""
+        with Vertical(classes="dialog") as dialog:
+            dialog.border_title = said(self._question)
+            yield Static(Content("\n".join(plain(each) for each in self._lines)), id="what")
+            with Horizontal(id="buttons"):
+                yield Button("Cancel", id="cancel", compact=True)
+                yield Button(said(self._yes), id="yes", variant="error", compact=True)
+
+    def on_mount(self) -> None:
+        """Enter alone does nothing."""
+        self._asked_at = self._monotonic()
+        self.query_one("#cancel").focus()
+
+    @on(Button.Pressed)
+    def _answered(self, event: Button.Pressed) -> None:
+        event.stop()
+        if self._monotonic() - self._asked_at < DEAF_S:
+            return
+        self.dismiss(event.button.id == "yes")
+
+    def action_cancel(self) -> None:
+        """No."""
+        self.dismiss(False)

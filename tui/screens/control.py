@@ -1,0 +1,292 @@
+"""The control room: status, round and CEO above; inbox and board at the left; the selected thing at the right.
+
+It knows what is selected and which panes to bring up to date. It never waits for the board in a handler.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.screen import Screen
+
+from core.company import OpenCompany
+from core.domain.errors import OpsroomError
+from core.domain.inbox import Choice, InboxItem
+from tui.actions import ACTIONS, DECISION_KEYS, Situation, footer
+from tui.panes.board import BoardPane
+from tui.panes.ceo import CeoPane
+from tui.panes.composer import Composer
+from tui.panes.detail import DetailPane
+from tui.panes.footer import KeyLine
+from tui.panes.inbox import InboxPane
+from tui.panes.message import MessageLine
+from tui.panes.round import RoundPane
+from tui.panes.status import Standing, StatusBar
+from tui.projection import Projection
+from tui.screens.decisions import Decisions
+from tui.widgets.prose import Prose
+from tui.widgets.row import Tone
+from tui.widgets.row_messages import CursorMoved, Selected
+from tui.widgets.rows import Rows
+
+if TYPE_CHECKING:
+    from tui.app import OpsroomApp
+
+HOLD_LOOK_S = 0.2
+PANES = ("status", "inbox", "board", "strip", "detail", "lines")
+
+
+class ControlScreen(Screen[None]):
+    """The one screen at which the operator sits."""
+
+    app: "OpsroomApp"
+    AUTO_FOCUS = "#inbox-rows"
+    CSS_PATH: ClassVar = ["control.tcss", *(f"../panes/{name}.tcss" for name in PANES)]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-home"), (170, "-wide")]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (20, "-tall")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(",".join(action.keys), f"act('{action.name}')", action.about, show=False, id=f"room.{action.name}")
+        for action in ACTIONS
+    ]
+
+    def __init__(self, company: OpenCompany, clock: Callable[[], int], monotonic: Callable[[], float]) -> None:
+        super().__init__()
+        self.company = company
+        self.view = Projection()
+        self.situation = Situation()
+        self.decisions = Decisions(self, monotonic)
+        self._clock = clock
+        self._from_board = False
+        self._seen: tuple[object, ...] = ()
+        self.status = StatusBar()
+        self.round = RoundPane()
+        self.ceo = CeoPane()
+        self.inbox = InboxPane()
+        self.board = BoardPane()
+        self.detail = DetailPane(company)
+        self.message = MessageLine()
+        self.composer = Composer()
+        self.keys = KeyLine()
+
+    def compose(self) -> ComposeResult:
+        """All panes are there from the beginning; the size of the terminal decides how they stand."""
+        yield self.status
+        with Horizontal(id="body"):
+            with Horizontal(id="strip"):
+                yield self.round
+                yield self.ceo
+            with Vertical(id="left"):
+                yield self.inbox
+                yield self.board
+            yield self.detail
+        yield self.composer
+        yield self.message
+        yield self.keys
+
+    def on_mount(self) -> None:
+        """Something to see before the board is read."""
+        self.inbox.list.empty = self.board.list.empty = "loading the board…"
+        self.status.show(self.view, Standing())
+        self.set_interval(1.0, self.grow_older)
+        self._hold_timer = self.set_interval(HOLD_LOOK_S, self.decisions.look_at_the_clock, pause=True)
+
+    # ------------------------------------------------------------- bringing up to date
+
+    def board_loaded(self) -> None:
+        """The first look at the board."""
+        self.inbox.list.empty = "Nothing waits for you."
+        self.flush()
+        if self.inbox.item is None and self.focused is self.inbox.list:
+            self.board.list.focus()
+
+    def flush(self) -> None:
+        """Show what happened since the last time."""
+        if not self.view.loaded or not self.is_mounted:
+            return
+        dirty = self.view.flush()
+        if dirty:
+            self._note_waits()
+            now = self._clock()
+            self._show_inbox(now)
+            self.board.show(self.view, dirty, now)
+            self._select(by_hand=False)
+            self.detail.touch(dirty)
+            self._show_frame(now)
+
+    def grow_older(self) -> None:
+        """Once a second: what tells time moves on."""
+        if not self.view.loaded:
+            return
+        now = self._clock()
+        self._note_waits()
+        self._show_inbox(now)
+        self.board.grow_older(now)
+        self.detail.show(self.view, self.situation, now)
+        self.detail.grow_older()
+        self._show_frame(now)
+
+    def _note_waits(self) -> None:
+        ticked, dispatcher = self.company.last_tick, self.company.dispatcher
+        held = {held.entity: held.why for held in ticked.plan.held} if ticked else {}
+        self.view.note_waits(held, dispatcher.held if dispatcher else {})
+
+    def _show_inbox(self, now: int) -> None:
+        on_their_way = {held.subject for held in self.decisions.holding.all()}
+        self.inbox.show(self.view.inbox(), now, on_their_way)
+
+    def _show_frame(self, now: int) -> None:
+        ticker = self.company.ticker
+        due = ticker.due_in_ms() if ticker is not None and self.company.is_owner else None
+        self.status.show(self.view, Standing(now, due, self.app.owner_pid))
+        self.round.show(self.view, self._goal_id())
+        self.ceo.show(self.view, now)
+
+    def _goal_id(self) -> int | None:
+        thing = self.situation.thing
+        kind, _, number = self.situation.ref.partition(":")
+        return int(number) if kind == "goal" else getattr(thing, "goal_id", None)
+
+    # ------------------------------------------------------------- what is selected
+
+    @on(CursorMoved)
+    def _moved(self) -> None:
+        self._select(by_hand=True)
+
+    @on(events.DescendantFocus)
+    def _focused(self, event: events.DescendantFocus) -> None:
+        if isinstance(event.widget, Rows):
+            self._from_board = event.widget is self.board.list
+            self.set_class(self._from_board, "-board-first")
+        in_detail = isinstance(event.widget, Prose)
+        if in_detail or isinstance(event.widget, Rows):
+            self.set_class(in_detail, "-in-detail")
+        self._select(by_hand=True)
+
+    def _select(self, *, by_hand: bool) -> None:
+        item = None if self._from_board else self.inbox.item
+        ref = (self.board.list.cursor_id or "") if self._from_board else (item.entity if item else "")
+        if not ref:
+            ref = self.board.list.cursor_id or ""
+        thing = self.view.find(ref)
+        choices = _choices([item] if item else self.view.items_of(ref))
+        self.situation = Situation(
+            self.view.company, ref, thing, item, self.company.is_owner, len(self.decisions.holding),
+            self.has_class("-in-detail"), self.board.filtered, choices,
+        )  # fmt: skip
+        seen = (ref, item.id if item else "", *choices.values())
+        if seen != self._seen:
+            if not by_hand:
+                self.decisions.deafen()
+            self._seen = seen
+        self.detail.show(self.view, self.situation, self._clock())
+        self.keys.show(footer(self.situation))
+
+    @on(Selected)
+    def _open(self) -> None:
+        self.detail.prose.focus()
+
+    # ------------------------------------------------------------- saying
+
+    def say(self, text: str, tone: Tone | None = None) -> None:
+        """Tell the operator in the line above the keys; it stays until the next key."""
+        self.message.say(text, tone)
+
+    def refuse(self, problem: OpsroomError) -> None:
+        """Tell why something was not done, and what can be done."""
+        self.message.say(str(problem), "bad")
+        self.app.notify(problem.hint or problem.message, title=problem.message if problem.hint else "",
+                        severity="error", markup=False)  # fmt: skip
+
+    def ask(self, question: str, then: Callable[[str], None]) -> None:
+        """Ask for a line of text."""
+        self.composer.ask(question, then)
+
+    def decisions_changed(self) -> None:
+        """Show what is held, and look at the clock for as long as something is."""
+        holding = self.decisions.holding
+        self.message.count_down([(held.words, holding.seconds_left(held)) for held in holding.all()])
+        (self._hold_timer.resume if len(holding) else self._hold_timer.pause)()
+        self.situation = dataclasses.replace(self.situation, held=len(holding))
+        self.keys.show(footer(self.situation))
+        self._show_inbox(self._clock())
+
+    @on(BoardPane.Refused)
+    def _wrong_filter(self, event: BoardPane.Refused) -> None:
+        self.message.say(str(event.problem), "warn")
+
+    def before_key(self) -> None:
+        """A key comes: it must meet the board as it is, and what was said is read."""
+        self.message.clear()
+        self.flush()
+
+    # ------------------------------------------------------------- keys
+
+    def action_act(self, name: str) -> None:
+        """Do one of the actions of the table."""
+        if name in DECISION_KEYS:
+            self.decisions.decide(DECISION_KEYS[name])
+        elif name.startswith("tab("):
+            self.detail.open_tab(int(name[4]))
+        else:
+            getattr(self, f"_do_{name}")()
+
+    def _do_undo(self) -> None:
+        self.decisions.undo()
+
+    def _do_start(self) -> None:
+        self.decisions.start()
+
+    def _do_stop(self) -> None:
+        self.decisions.stop()
+
+    def _do_tick(self) -> None:
+        if self.company.ticker is None:
+            self.say("This room only follows: the room that owns the board ticks.", "warn")
+            return
+        self.company.ticker.poke()
+        self.say("ticking now", "good")
+
+    def _do_dry_run(self) -> None:
+        self.run_worker(self._dry_run(), group="dry run", exclusive=True, exit_on_error=False)
+
+    async def _dry_run(self) -> None:
+        from tui.screens.reading import dry_run_screen
+
+        if self.company.ticker is None:
+            self.say("This room only follows: the room that owns the board plans the ticks.", "warn")
+            return
+        _, plan = await self.company.ticker.look()
+        await self.app.push_screen(dry_run_screen(plan))
+
+    def _do_filter(self) -> None:
+        self.board.ask_filter()
+
+    def _do_back(self) -> None:
+        if self.board.field.has_focus or (self.board.filtered and not self.has_class("-in-detail")):
+            self.board.clear_filter()
+        else:
+            (self.board if self._from_board else self.inbox).list.focus()
+
+    def _do_palette(self) -> None:
+        self.app.action_command_palette()
+
+    def _do_help(self) -> None:
+        from tui.screens.reading import help_screen
+
+        self.app.push_screen(help_screen(self.situation))
+
+    def _do_leave(self) -> None:
+        self.app.ask_to_leave()
+
+
+def _choices(items: list[InboxItem]) -> dict[str, Choice]:
+    """What the keys do, the first item's word first."""
+    found: dict[str, Choice] = {}
+    for item in items:
+        for choice in item.choices:
+            found.setdefault(choice.key, choice)
+    return found

@@ -1,0 +1,223 @@
+"""From a key to a command: a reason where one is needed, a question where nothing can be undone, and five seconds
+in which a decision can be taken back. Nothing is sent from here that the operator did not ask for twice or let pass.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from textual.worker import Worker
+
+from core.commands.company import StartCompany, StopCompany
+from core.commands.registry import Command, build, parse
+from core.domain.actors import HUMAN
+from core.domain.entities import Approval, Goal, Task
+from core.domain.errors import Conflict, OpsroomError
+from core.domain.inbox import Choice
+from core.domain.lifecycles import GOAL, TASK, Who
+from core.domain.states import TASK_FINAL, ApprovalKind, GoalStatus, TaskStatus
+from tui.actions import Situation, fallback
+from tui.holding import Held, Holding
+from tui.screens.confirm import DEAF_S, Confirm
+from tui.text import one_line
+
+if TYPE_CHECKING:
+    from tui.screens.control import ControlScreen
+
+_ENDS = {"CancelGoal": (GOAL, GoalStatus.CANCELLED), "CancelTask": (TASK, TaskStatus.CANCELLED)}
+_ASKED_FIRST = frozenset({ApprovalKind.RED_LINE, ApprovalKind.GOAL_FAILURE})
+
+
+class Decisions:
+    """What the operator has decided in this room and what became of it."""
+
+    def __init__(self, room: "ControlScreen", monotonic: Callable[[], float]) -> None:
+        self._room = room
+        self.monotonic = monotonic
+        self._deaf_until = 0.0
+        self._sending: set[Worker[None]] = set()
+        self.holding = Holding(monotonic)
+
+    # ------------------------------------------------------------- keys
+
+    def deafen(self) -> None:
+        """Something else came under the cursor by itself: no key that was meant for what was there counts."""
+        self._deaf_until = self.monotonic() + DEAF_S
+
+    def decide(self, key: str) -> None:
+        """Do what this key means on what is selected."""
+        if self.monotonic() < self._deaf_until:
+            self._room.say("This came under the cursor just now. Look at it, then press again.", "warn")
+            return
+        situation = self._room.situation
+        choice = situation.choices.get(key)
+        if choice is None:
+            choice = fallback(situation, key)
+            if choice is None:
+                self._room.say(f"{situation.tag} does not wait for that.", "warn")
+                return
+            if choice.note_field and (problem := _illegal(situation, choice)) is not None:
+                self._room.refuse(problem)
+                return
+        if choice.note_field:
+            self._room.ask(f"{choice.verb} {situation.tag}:", lambda note: self._noted(situation, choice, note))
+        else:
+            self._checked(situation, choice, {}, "")
+
+    def undo(self) -> None:
+        """Take the youngest held decision back."""
+        held = self.holding.take_back()
+        if held is None:
+            self._room.say("Nothing is held that could be taken back.", "dim")
+        else:
+            self._room.say(f"{held.words}: taken back, nothing was sent.", "good")
+        self._room.decisions_changed()
+
+    def start(self) -> None:
+        """Start the company: this cannot wait and loses nothing."""
+        self.send("start the company", build(StartCompany))
+
+    def stop(self) -> None:
+        """Stop everything, after a question."""
+        live = self._room.view.live_runs
+        lines = [
+            f"{len(live)} run{'' if len(live) == 1 else 's'} end{'s' if len(live) == 1 else ''} at once;"
+            " the tasks go back to pending and lose no attempt.",
+            "No new run begins until you start the company again (s).",
+            "The board keeps everything that was delivered.",
+        ]
+        self._confirm("Stop everything?", lines, "Stop all", lambda: self.send("stop", build(StopCompany)))
+
+    # ------------------------------------------------------------- from a choice to a command
+
+    def _noted(self, situation: Situation, choice: Choice, note: str) -> None:
+        self._checked(situation, choice, {choice.note_field: note}, note)
+
+    def _checked(self, situation: Situation, choice: Choice, more: dict[str, object], note: str) -> None:
+        words = f"{choice.verb} {situation.tag}" if situation.ref else choice.verb
+        try:
+            command = parse(choice.command, {**choice.arguments, **more})
+        except OpsroomError as problem:
+            self._room.refuse(problem)
+            return
+        subject = _subject(situation, choice)
+
+        def go() -> None:
+            self._hold_or_send(situation, choice, subject, words, command)
+
+        if _cannot_be_undone(self._room.view.tables.get(Approval, _approval(choice)), choice):
+            self._confirm(f"{choice.verb.capitalize()} {situation.tag}?", self._what(situation, choice, note),
+                          choice.verb.capitalize(), go)  # fmt: skip
+        else:
+            go()
+
+    def _hold_or_send(self, situation: Situation, choice: Choice, subject: str, words: str, command: Command) -> None:
+        known = choice.key in situation.choices
+        if not choice.undoable or not known:
+            # what the board will refuse is told at once, not after five seconds
+            self.send(words, command)
+            return
+        before = self.holding.of(subject)
+        if before is not None and before.command == command:
+            self._room.say(f"{words} is on its way already; u takes it back.", "warn")
+            return
+        self.holding.hold(subject, words, command)
+        if before is not None:
+            self._room.say(f"instead of: {before.words}", "warn")
+        self._room.decisions_changed()
+
+    def _what(self, situation: Situation, choice: Choice, note: str) -> list[str]:
+        """What will happen, for the question."""
+        title = getattr(situation.thing, "title", "") or getattr(situation.thing, "name", "")
+        lines = [f"{situation.tag}  {one_line(title)}", "", f"Then: {choice.effect}."]
+        view = self._room.view
+        if isinstance(situation.thing, Goal) and choice.command == "CancelGoal":
+            tasks = sum(task.status not in TASK_FINAL for task in view.tasks(situation.thing.id))
+            runs = sum(run.goal_id == situation.thing.id for run in view.live_runs)
+            lines.append(f"Its {tasks} open tasks are cancelled; {runs} of its runs end.")
+        approval = view.tables.get(Approval, _approval(choice))
+        if approval is not None:
+            lines.append(f"{approval.name_tag}  {one_line(approval.title)}")
+            lines += [f"  {name}: {one_line(str(value))}" for name, value in list(approval.payload.items())[:8]]
+        if note:
+            lines += ["", f"Your reason: {one_line(note)}"]
+        hashed = approval.payload_hash if approval else getattr(situation.thing, "content_hash", "")
+        if hashed:
+            lines += ["", f"content sha256 {hashed[:32]}…"]
+        return lines
+
+    def _confirm(self, title: str, lines: list[str], yes: str, then: Callable[[], None]) -> None:
+        def answered(agreed: bool | None) -> None:
+            if agreed:
+                then()
+            else:
+                self._room.say("Nothing was done.", "dim")
+
+        self._room.app.push_screen(Confirm(title, lines, yes, self.monotonic), answered)
+
+    # ------------------------------------------------------------- sending
+
+    def send(self, words: str, command: Command) -> None:
+        """Send a command from a worker: no key waits for the board."""
+        worker = self._room.app.run_worker(
+            self._send(words, command), name=words, group="commands", exit_on_error=False
+        )
+        self._sending = {each for each in self._sending if not each.is_finished} | {worker}
+
+    async def _send(self, words: str, command: Command) -> None:
+        try:
+            await self._room.company.execute(command)
+        except OpsroomError as problem:
+            self._room.refuse(problem)
+        else:
+            self._room.say(f"✓ {words}", "good")
+        self._room.flush()
+
+    def look_at_the_clock(self) -> None:
+        """Send what was held long enough."""
+        for held in self.holding.due():
+            self.send(held.words, held.command)
+        self._room.decisions_changed()
+
+    async def send_all(self) -> list[Held]:
+        """At the end: what was decided is sent at once, not lost. Returns what was still held."""
+        held = self.holding.drain()
+        for each in held:
+            await self._send(each.words, each.command)
+        for worker in list(self._sending):
+            if not worker.is_finished:
+                await worker.wait()
+        return held
+
+
+def _subject(situation: Situation, choice: Choice) -> str:
+    approval = _approval(choice)
+    return f"approval:{approval}" if approval is not None else situation.ref
+
+
+def _approval(choice: Choice) -> int | None:
+    number = choice.arguments.get("approval")
+    return number if isinstance(number, int) else None
+
+
+def _cannot_be_undone(approval: Approval | None, choice: Choice) -> bool:
+    if approval is not None:
+        if choice.arguments.get("decision") == "approved":
+            return approval.kind in _ASKED_FIRST
+        return choice.arguments.get("decision") == "rejected" and approval.payload.get("on_reject") == "cancel"
+    return choice.command in _ENDS or choice.arguments.get("decision") == "stop"
+
+
+def _illegal(situation: Situation, choice: Choice) -> Conflict | None:
+    """The board's own words, before a reason is asked for in vain."""
+    thing = situation.thing
+    try:
+        if choice.command in _ENDS and isinstance(thing, (Goal, Task)):
+            cycle, target = _ENDS[choice.command]
+            cycle.require(thing.name_tag, thing.status, target, choice.command, frozenset({Who.OPERATOR}))
+        if choice.command == "SendBackGoal" and isinstance(thing, Goal):
+            GOAL.require(thing.name_tag, thing.status, GoalStatus.ACTIVE, "SendBackGoal", frozenset({Who.OPERATOR}))
+        if choice.command == "ReviseGoal" and isinstance(thing, Goal) and thing.created_by == HUMAN:
+            return Conflict(f"{thing.name_tag} is your own draft.", "Edit it.")
+    except Conflict as problem:
+        return problem
+    return None
