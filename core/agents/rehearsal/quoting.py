@@ -59,7 +59,11 @@ async def permission(shift: Shift, task: Task, path: str, marks: list[Mapping[st
     if not asked:
         return Permission(Word.NOT_ASKED, payload)
     words = {ApprovalStatus.APPROVED: Word.GRANTED, ApprovalStatus.CONSUMED: Word.USED}
-    return Permission(words.get(asked[0].status, Word.REFUSED), payload, asked[0].id, asked[0].note)
+    word = words.get(asked[0].status, Word.REFUSED)
+    if word == Word.GRANTED and asked[0].entity != f"task:{task.id}":
+        # A word given to a task that has ended cannot be used by another one.
+        return Permission(Word.NOT_ASKED, payload)
+    return Permission(word, payload, asked[0].id, asked[0].note)
 
 
 async def ask(shift: Shift, task: Task, payload: dict[str, Any]) -> None:
