@@ -1,5 +1,6 @@
 """A small world for the tests of the database: boards in a folder of the test, rows, and programs of their own."""
 
+import asyncio
 import contextlib
 import os
 import sqlite3
@@ -94,6 +95,15 @@ def a_task(tx: Transaction, goal: Goal, **fields: Any) -> Task:
         "reason": "",
     }
     return tx.insert(Task, "TaskAdded", **{**usual, **fields})
+
+
+async def until(holds: Callable[[], object], seconds: float = 30) -> None:
+    """Let the loop run until something holds; fails when it takes too long."""
+    async with asyncio.timeout(seconds):
+        while True:
+            if holds():
+                return
+            await asyncio.sleep(0.01)
 
 
 def a_program(code: str, *arguments: object, **options: Any) -> "subprocess.Popen[str]":

@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+import sys
 from pathlib import Path
 
 import pytest
@@ -203,3 +204,16 @@ async def test_a_commit_that_fails_tells_every_caller_and_keeps_nothing(tmp_path
         assert heard == []
         await writer.submit(a_goal)
         assert await board.readers.value("SELECT count(*) FROM goals") == 2
+
+
+async def test_the_writer_gets_the_interpreter_back_soon_beside_a_busy_loop(tmp_path: Path) -> None:
+    usual = sys.getswitchinterval()
+    try:
+        sys.setswitchinterval(0.005)
+        async with a_board(tmp_path / "board.db"):
+            assert sys.getswitchinterval() == pytest.approx(0.0005)
+        sys.setswitchinterval(0.0001)
+        async with a_board(tmp_path / "board.db"):
+            assert sys.getswitchinterval() == pytest.approx(0.0001)
+    finally:
+        sys.setswitchinterval(usual)
