@@ -137,15 +137,19 @@ class Headless:
 
     async def _over(self) -> Ended | None:
         if not self._goals:
-            return (
-                None
-                if await self._a_draft_may_come()
-                else Ended(Ending.WAITS, "The company has no goal.", needs="goal")
-            )
+            # Nothing was alive from the start: the newest goal has ended before, or the first one is still to come.
+            ended = await self._readers.value("SELECT max(id) FROM goals WHERE status <> 'archived'")
+            if ended is None:
+                waits = Ended(Ending.WAITS, "The company has no goal.", needs="goal")
+                return None if self._wait or await self._a_draft_may_come() else waits
+            self._goals.add(int(ended))
         if await self._readers.value(f"SELECT count(*) FROM runs WHERE {LIVE_RUNS}"):
             return None
+        return await self._judged()
+
+    async def _judged(self) -> Ended:
         marks = ", ".join(str(number) for number in sorted(self._goals))
-        goals = await self._readers.entities(Goal, f"id IN ({marks})")
+        goals = await self._readers.entities(Goal, f"id IN ({marks}) ORDER BY id")
         bad = [goal for goal in goals if goal.status in (GoalStatus.FAILED, GoalStatus.CANCELLED)]
         if bad:
             words = "; ".join(f"{goal.name_tag} {goal.title} is {goal.status} ({goal.reason})" for goal in bad)

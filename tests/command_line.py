@@ -1,0 +1,61 @@
+"""How tests call the command line: as real processes, in a home of their own, and small folders to audit."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+ARGV = (sys.executable, "-m", "tui.cli")
+
+
+def environment(home: Path, **more: str) -> dict[str, str]:
+    """Nothing of the tester's own settings."""
+    kept = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR") if name in os.environ}
+    return {**kept, "HOME": str(home), "XDG_DATA_HOME": str(home / "data"), "PYTHONPATH": str(ROOT),
+            "GIT_CONFIG_GLOBAL": os.devnull, "TERM": "xterm", **more}  # fmt: skip
+
+
+def opsroom(home: Path, *words: object, timeout: float = 60, **more: str) -> "subprocess.CompletedProcess[str]":
+    """Run one command line to its end, without a terminal."""
+    return subprocess.run(
+        [*ARGV, *map(str, words)], env=environment(home, **more), cwd=home, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, errors="surrogateescape", timeout=timeout, check=False,
+    )  # fmt: skip
+
+
+def started(home: Path, *words: object, **more: str) -> "subprocess.Popen[str]":
+    """Start a command line that goes on."""
+    return subprocess.Popen(
+        [*ARGV, *map(str, words)], env=environment(home, **more), cwd=home, stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def a_folder(place: Path, *, git: bool = True) -> Path:
+    """A small folder with marks, duplicates, a dead link, and (with git) files that git ignores."""
+    files = {
+        "README.md": "# Small\n\n[there](src/main.py) [gone](docs/none.md)\n\nTODO: write more",
+        "src/main.py": "def main():\n    # FIXME: nothing happens\n    return 0\n\n# todo is no mark, TODOS neither\n",
+        "src/copy.py": "VALUE = 1\n# TODO once\n",
+        "src/twin.py": "VALUE = 1\n# TODO once\n",
+        "src/empty.py": "",
+        "src/also_empty.py": "",
+        "web/app.js": "let x = 1; // TODO in script\n",
+        "build/out.py": "# TODO ignored\n" * 5,
+        ".gitignore": "build/\n",
+    }
+    for name, text in files.items():
+        path = place / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    if git:
+        run_git(place, "init", "--quiet")
+        run_git(place, "add", ".")
+        run_git(place, "-c", "user.name=T", "-c", "user.email=t@example.org", "commit", "--quiet", "-m", "all")
+    return place
+
+
+def run_git(place: Path, *words: str) -> str:
+    """What git says."""
+    return subprocess.run(["git", "-C", str(place), *words], capture_output=True, text=True, check=True).stdout
