@@ -112,7 +112,8 @@ class Writer:
         Raises BoardError and its kinds.
         """
         writer = cls(path, clock, on_listener_error, batch_limit)
-        sys.setswitchinterval(min(sys.getswitchinterval(), _SWITCH_S))
+        if sys.getswitchinterval() > _SWITCH_S:
+            sys.setswitchinterval(_SWITCH_S)
         writer._thread.start()
         try:
             await asyncio.shield(writer._opened)
