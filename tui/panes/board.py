@@ -24,8 +24,8 @@ COLUMNS = (
     Column("", width=1),
     Column("task", tree=True, min_width=14),
     Column("state", width=9, drop_below=34),
-    Column("who", width=11, drop_below=46),
-    Column("since", width=5, align="right", drop_below=40),
+    Column("who", width=10, drop_below=46),
+    Column("since", width=4, align="right", drop_below=40),
 )
 EMPTY = "No goal yet.\nThe CEO proposes one when the company is started."
 
@@ -137,7 +137,9 @@ class BoardPane(Vertical):
 
     def _row(self, node: Node) -> Row:
         cells, muted = _cells(self._view, node.ref, self._shown_at)
-        return Row(node.ref, cells, node.depth, node.branch, node.open, muted)
+        # a task without children needs no room for a fold sign
+        foldable = node.branch or not node.ref.startswith("task") or None
+        return Row(node.ref, cells, node.depth, foldable, node.open, muted)
 
 
 def _cells(view: Projection, ref: str, now: int) -> tuple[tuple[Cell, ...], bool]:

@@ -22,7 +22,7 @@ _TEAM = ("working", "waiting", "cooling", "paused", "idle")
 
 
 class CeoPane(Static):
-    """Two lines at the top of the room; the team below them where there is room."""
+    """Three lines at the top of the room; the team below them where there is room."""
 
     def __init__(self) -> None:
         super().__init__(id="ceo", classes="pane slim")
@@ -37,10 +37,10 @@ class CeoPane(Static):
             return
         _, mode = answer
         self.border_title = Content.assemble("CEO  ", said(mode.mode.replace("_", " "), "info"))
-        because = said(f"  {'; '.join(mode.reasons)}", "dim")
         lines = [
-            line(said(MEANS[mode.mode]), because),
-            line(_heartbeat(view.heartbeat, now, view), "  ", _team(view, now)),
+            line(said(MEANS[mode.mode]), "  ", _team(view, now)),
+            said(f"since {'; '.join(mode.reasons)}", "dim"),
+            _heartbeat(view.heartbeat, now, view),
             Content(""),
             *(_agent(view, agent, now) for agent in view.tables.all(AgentRecord)),
         ]

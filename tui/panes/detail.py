@@ -19,7 +19,7 @@ from core.domain.states import RUN_LIVE
 from tui import signs
 from tui.actions import Situation
 from tui.panes.threads import TABS, read_thread
-from tui.panes.words import line, said
+from tui.panes.words import hanging, line, said
 from tui.projection import Projection
 from tui.widgets.prose import Prose
 
@@ -54,7 +54,7 @@ class Tabs(Static):
                 return
 
     def _write(self) -> None:
-        short = self.size.width < sum(len(name) + 3 for name in TABS)
+        short = self.size.width < sum(len(name) + 4 for name in TABS)
         parts = []
         self._ends = []
         used = 0
@@ -101,7 +101,7 @@ class DetailPane(Vertical):
             self.head.update(said("Select something on the left.", "dim"))
         else:
             self.border_title = said(_name(situation))
-            self.head.update(_head(view, situation, now))
+            self.head.update(_head(view, situation, now, self.size.width - 2))
         if situation.ref != self._ref:
             self._ref = situation.ref
             self._read()
@@ -159,26 +159,27 @@ def _name(situation: Situation) -> str:
     return kind if isinstance(thing, (Company, Round)) else f"{kind} {situation.tag}"
 
 
-def _head(view: Projection, situation: Situation, now: int) -> Content:
+def _head(view: Projection, situation: Situation, now: int, width: int) -> Content:
     thing = situation.thing
     assert thing is not None
     title, state = _title(view, thing, now)
     if situation.item is not None and situation.item.entity == situation.ref:
         title = title or situation.item.title
     explanation = view.why(situation.ref, now)
-    lines = [line(state, "  ", said(title, "strong")) if title else state]
-    lines.append(line(said("why   ", "dim"), said(explanation.why)))
+    lines = [hanging(state, title, width, "strong", indent=state.cell_length + 2) if title else state]
+    lines.append(hanging("why", explanation.why, width))
     if explanation.next:
-        lines.append(line(said("next  ", "dim"), said(explanation.next)))
-    lines += _keys(situation.choices)
+        lines.append(hanging("next", explanation.next, width))
+    lines += _keys(situation.choices, width)
     return Content("\n").join(lines)
 
 
-def _keys(choices: Mapping[str, Choice]) -> list[Content]:
+def _keys(choices: Mapping[str, Choice], width: int) -> list[Content]:
+    wide = max((len(choice.verb) for choice in choices.values()), default=0)
     lines = []
     for key, choice in choices.items():
-        effect = said(f" — {choice.effect}", "dim") if choice.effect else Content("")
-        lines.append(line(Content.styled(f"{key}     ", "bold $footer-key-foreground"), said(choice.verb), effect))
+        verb = line(Content.styled(f"{key} ", "bold $footer-key-foreground"), said(choice.verb))
+        lines.append(hanging(verb, choice.effect, width, "dim", indent=wide + 4))
     return lines
 
 

@@ -19,7 +19,7 @@ MOST_PAST = 8
 
 
 class RoundPane(Static):
-    """Two lines at the top of the room; the whole story where there is room for it."""
+    """Three lines at the top of the room; the whole story where there is room for it."""
 
     def __init__(self) -> None:
         super().__init__(id="round", classes="pane slim")
@@ -37,6 +37,10 @@ class RoundPane(Static):
             f"Round {progress.round.number} of {progress.goal.round_cap}  ", said(f"{sign} {word}", tone)
         )
         rounds = view.rounds(progress.goal.id)
+        if self.size.height == 1:
+            counts = _counts(progress, words=False)
+            self.update(line(f"Round {progress.round.number} ", _far(progress, 16), "  ", counts), layout=False)
+            return
         lines = [_far(progress, max(6, min(24, self.size.width // 3))), _counts(progress), *_past(rounds[:-1])]
         self.update(Content("\n").join(lines), layout=False)
 
@@ -47,12 +51,12 @@ def _far(progress: Progress, cells: int) -> Content:
     return line(bar(progress.done, total, cells), f" {progress.done}/{total}  ", said(f"{goal.name_tag} {goal.title}"))
 
 
-def _counts(progress: Progress) -> Content:
+def _counts(progress: Progress, *, words: bool = True) -> Content:
     parts = []
     for status in _ORDER:
         if count := progress.counts.get(status, 0):
             sign, word, tone = signs.TASK[status]
-            parts.append(said(f"{sign} {count} {word}", tone))
+            parts.append(said(f"{sign} {count} {word}" if words else f"{sign}{count}", tone))
     return Content("  ").join(parts) if parts else said("no tasks", "dim")
 
 
@@ -63,4 +67,4 @@ def _past(rounds: Sequence[Round]) -> list[Content]:
         decision = (round_.decision or "closed").replace("_", " ")
         why = round_.answers.get("next_step") or round_.answers.get("operator") or ""
         lines.append(line(said(f"round {round_.number} → {decision}", "info"), said(f"  {why}", "dim")))
-    return [Content(""), *lines] if lines else []
+    return lines

@@ -4,7 +4,7 @@ import time
 
 from textual.content import Content
 
-from tui.text import amount, one_line
+from tui.text import amount, one_line, plain, wrap
 from tui.widgets.row import Tone
 
 STYLES: dict[Tone, str] = {
@@ -57,3 +57,12 @@ def bar(done: int, total: int, cells: int) -> Content:
     """A bar that tells by its strokes too, not by its colour alone."""
     filled = cells * done // total if total else 0
     return Content.assemble(("━" * filled, "bold $text-success"), ("╌" * (cells - filled), "$foreground 40%"))
+
+
+def hanging(label: Content | str, text: str, width: int, tone: Tone | None = None, *, indent: int = 6) -> Content:
+    """A label and a text that keeps to its own column when it needs more lines."""
+    lines = wrap(one_line(text), max(8, width - indent))
+    label = Content.styled(label, STYLES["dim"]) if isinstance(label, str) else label
+    first = Content.assemble(label, " " * max(0, indent - label.cell_length))
+    padded = f"\n{' ' * indent}".join(plain(each) for each in lines)
+    return Content.assemble(first, Content.styled(padded, STYLES[tone] if tone else ""))

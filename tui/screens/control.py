@@ -260,7 +260,7 @@ class ControlScreen(Screen[None]):
             self.say("This room only follows: the room that owns the board plans the ticks.", "warn")
             return
         _, plan = await self.company.ticker.look()
-        await self.app.push_screen(dry_run_screen(plan))
+        await self.app.push_screen(dry_run_screen(plan, self.view))
 
     def _do_filter(self) -> None:
         self.board.ask_filter()

@@ -9,9 +9,11 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from core.domain.plan import Action as PlannedAction
 from core.domain.plan import Plan
 from tui.actions import ACTIONS, DECIDE, LOOK, RUN, SHOWN, WIDGET_KEYS, Situation, label_of
 from tui.panes.words import said
+from tui.projection import Projection
 from tui.widgets.rows import Cell, Column, Row, Rows
 
 
@@ -47,35 +49,53 @@ def help_screen(situation: Situation) -> Reading:
     """Every key, what it does, and why it does not apply now."""
     rows: list[Row] = []
     for group in (DECIDE, RUN, LOOK):
-        rows.append(Row(group, ("", (group, "strong"), "")))
+        rows.append(Row(group, ("", "", (group, "strong"))))
         for action in ACTIONS:
             if action.group == group:
                 why_not = action.why_not(situation)
                 keys = " ".join(SHOWN.get(key, key) for key in action.keys)
-                about: Cell = (f"{action.about} — now not: {why_not}", "dim") if why_not else action.about
-                rows.append(Row(action.name, ((keys, "info"), label_of(action, situation), about)))
+                cells: tuple[Cell, ...] = ((keys, "info"), label_of(action, situation), action.about, (why_not, "dim"))
+                rows.append(Row(action.name, cells, muted=bool(why_not)))
         if group == LOOK:
             rows += [Row(f"widget {keys}", ((keys, "info"), "", about)) for keys, about in WIDGET_KEYS]
-    columns = (Column("key", width=9), Column("", width=11), Column("what it does"))
+    columns = (
+        Column("key", width=9), Column("", width=11), Column("what it does", min_width=30),
+        Column("why not now", width=36, drop_below=96),
+    )  # fmt: skip
     return Reading("Help: every key, and why one does not apply now", columns, rows)
 
 
-def dry_run_screen(plan: Plan) -> Reading:
+def dry_run_screen(plan: Plan, view: Projection) -> Reading:
     """What the next tick would do and what it holds back; nothing of it is done."""
     rows: list[Row] = []
     if plan.actions:
         rows.append(Row("does", ("", ("It would do", "strong"), "")))
     for number, action in enumerate(plan.actions):
-        about = ", ".join(f"{key} {value}" for key, value in action.arguments.items() if key != "key")
-        rows.append(
-            Row(f"a{number}", ((action.step.name.lower(), "info"), f"{action.act} ({about})", (action.why, "dim")))
-        )
+        cells: tuple[Cell, ...] = ((action.step.name.lower(), "info"), _act(action, view), (action.why, "dim"))
+        rows.append(Row(f"a{number}", cells))
     if plan.held:
-        rows.append(Row("holds", ("", ("It holds back", "strong"), "")))
+        rows.append(Row("holds", ("", ("It would hold back", "strong"), "")))
     for number, held in enumerate(plan.held):
         rows.append(Row(f"h{number}", (("waits", "warn"), _tag(held.entity), held.why)))
     columns = (Column("step", width=10), Column("what", min_width=16), Column("why", min_width=16))
     return Reading("Dry run: what the next tick would do", columns, rows, "Nothing: the board is quiet.")
+
+
+_LETTERS = {"run": "R", "task": "T", "goal": "G", "approval": "Q", "task_id": "T", "goal_id": "G"}
+
+
+def _act(action: PlannedAction, view: Projection) -> str:
+    """An action of the plan in words: `queue run: broadcast by inventory on T5`."""
+    given = action.arguments
+    words = "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in action.act).strip()
+    kind = str(given.get("kind", "")).replace("_", " ")
+    who = str(given.get("agent") or view.slug(given.get("agent_id")))
+    about = [f"{letter}{given[name]}" for name, letter in _LETTERS.items() if isinstance(given.get(name), int)]
+    about += [f"T{number}" for name in ("tasks", "offers") for number in given.get(name, ())]
+    if isinstance(given.get("entity"), str):
+        about.append(_tag(given["entity"]))
+    more = (kind, f"by {who}" if who else "", f"on {', '.join(about)}" if about else "")
+    return f"{words}: {' '.join(part for part in more if part)}" if any(more) else words
 
 
 def _tag(ref: str) -> str:
