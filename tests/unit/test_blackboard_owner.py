@@ -3,7 +3,6 @@
 import json
 import stat
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -41,12 +40,13 @@ async def test_a_child_program_does_not_keep_the_board(tmp_path: Path) -> None:
     path = tmp_path / "board.db"
     first = Ownership.try_take(path)
     assert first is not None
-    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, close_fds=False)
+    child = a_program("input()", stdin=subprocess.PIPE, close_fds=False)
     first.release()
     # The kernel lets the parent go on a moment before it has closed the child's copies.
     taken: list[Ownership | None] = []
     await until(lambda: taken.append(Ownership.try_take(path)) or taken[-1])
-    child.communicate(b"\n")
+    assert child.poll() is None
+    child.communicate("\n")
     assert taken[-1] is not None
     taken[-1].release()
 
