@@ -26,15 +26,15 @@ def demo(arguments: argparse.Namespace) -> int:
         raise Invalid(f"--pace {arguments.pace} is not possible.", "Give milliseconds from 0 to 60000.")
     place = None if arguments.company is None else folder_of(arguments.company)
     audited = None if arguments.folder is None else folder_of(arguments.folder)
-    folder = asyncio.run(founded(audited, place))
+    pace = WATCHING_PACE_MS if arguments.pace is None else arguments.pace
+    folder = asyncio.run(founded(audited, place, pace))
     config = read_config(folder)
     note(f"opsroom: {FREE}\nopsroom: The company lives in {folder}.")
     if arguments.headless:
         return _headless(folder, config, arguments)
     from tui.cli.room import open_room
 
-    pace = WATCHING_PACE_MS if arguments.pace is None else arguments.pace
-    return open_room(folder, config, pace_ms=pace, start=True)
+    return open_room(folder, config, pace_ms=arguments.pace, start=True)
 
 
 def _settled(arguments: argparse.Namespace) -> argparse.Namespace:

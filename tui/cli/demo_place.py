@@ -19,7 +19,7 @@ from tui.cli.opening import now_ms
 _SLUG_MAX = 40
 
 
-async def founded(audited: Path | None, company: Path | None) -> Path:
+async def founded(audited: Path | None, company: Path | None, pace_ms: int) -> Path:
     """The company's folder: the one that is there already, or a new one. Raises Invalid or Conflict."""
     if company is not None and _holds_company(company):
         _require_same(company, audited)
@@ -31,14 +31,14 @@ async def founded(audited: Path | None, company: Path | None) -> Path:
                 f"{company} is inside {root}, which is to be audited: the company would audit itself.",
                 "Choose another place for it: --company DIR.",
             )
-        return await _found(company, root)
+        return await _found(company, root, pace_ms)
     base = _private_place(root)
     name = f"{_slug(root)}-{stamp_of(now_ms())}"
     for number in range(1, 100):
         place = base / (name if number == 1 else f"{name}-{number}")
         if not place.exists():
             with contextlib.suppress(Conflict):  # another demo came first
-                return await _found(place, root)
+                return await _found(place, root, pace_ms)
     raise Conflict(f"No free name was found in {base}.", "Name one: --company DIR.")
 
 
@@ -87,7 +87,7 @@ def _slug(folder: Path) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name).strip("-")[:_SLUG_MAX].strip("-") or "folder"
 
 
-async def _found(place: Path, audited: Path) -> Path:
+async def _found(place: Path, audited: Path, pace_ms: int) -> Path:
     """Found it beside its place and move it there in one step: a crash leaves no half a company."""
     _require_free(place)
     try:
@@ -96,7 +96,7 @@ async def _found(place: Path, audited: Path) -> Path:
     except OSError as error:
         raise Invalid(f"{place} cannot be made: {error.strerror}.", "Choose a place that you may write.") from None
     try:
-        await found_rehearsal(draft, audited)
+        await found_rehearsal(draft, audited, pace_ms)
         os.rename(draft, place)
     except OSError as error:
         if _holds_company(place):

@@ -46,22 +46,23 @@ async def _open(folder: Path, config: Config, pace_ms: int | None, start: bool) 
     from tui.cli.working import runners_of
 
     company = await OpenCompany.open(folder, runners_of(config, pace_ms))
-    serving: asyncio.Task[None] | None = None
     try:
         keep_log(folder)
         if start:
             await company.execute(StartCompany())
-        app = OpsroomApp(company, clock=company.clock)
+        app = OpsroomApp(company)
         _leave_on_signals(app)
-        serving = asyncio.create_task(_serve(company, app), name="socket")
-        await company.start()
-        await app.run_async()
-        return app.return_code or Exit.OK
-    finally:
-        if serving is not None:
-            serving.cancel()
-            await asyncio.gather(serving, return_exceptions=True)
+    except BaseException:
         await company.close()
+        raise
+    # From here on the app starts and ends the company.
+    serving = asyncio.create_task(_serve(company, app), name="socket")
+    try:
+        await app.run_async()
+    finally:
+        serving.cancel()
+        await asyncio.gather(serving, return_exceptions=True)
+    return app.return_code or Exit.OK
 
 
 def _leave_on_signals(app: "OpsroomApp") -> None:

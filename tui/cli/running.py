@@ -25,7 +25,9 @@ def run(arguments: argparse.Namespace) -> int:
     config = read_config(folder)
     began = time.monotonic()
     try:
-        ended = asyncio.run(until_signal(work(folder, config, Manner(arguments.approve_all, arguments.wait))))
+        ended = asyncio.run(
+            until_signal(work(folder, config, Manner(arguments.approve_all, arguments.wait, pace_ms=0)))
+        )
     except Interrupted as interrupted:
         note(f"opsroom: What was acknowledged is kept in {folder}. Go on: opsroom run {quoted(folder)} --headless")
         return interrupted.code

@@ -95,7 +95,7 @@ def _tell(found: dict[str, Any], folder: Path) -> None:
     company, owner, ceo = found["company"], found["owner"], found["ceo"]
     stopped = f"stopped: {company['stop_reason'] or 'nothing is dispatched'} (opsroom start {quoted(folder)})"
     rounds = [
-        f"round {r['number']} of G{r['goal']} is {r['status']}, {r['tasks'] - r['open_tasks']} of {r['tasks']} done"
+        f"round {r['number']} of G{r['goal']} is {r['status']}, {r['tasks'] - r['open_tasks']} of {r['tasks']} ended"
         for r in found["rounds"]
     ]
     waiting = found["inbox"]
