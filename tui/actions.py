@@ -73,28 +73,28 @@ def _owns(situation: Situation) -> str:
 
 
 ACTIONS: tuple[Action, ...] = (
-    Action("approve", ("a",), "approve", "Approve, accept, resume or start what is selected", DECIDE, _offers("a"), 0),
+    Action("approve", ("a",), "approve", "Approve, accept, resume: what it waits for", DECIDE, _offers("a"), 0),
     Action("dispatch", ("d",), "dispatch", "Put a reviewed goal to work", DECIDE, _offers("d"), 1),
-    Action("block", ("b",), "reject", "Reject or cancel what is selected, with a reason", DECIDE, _offers("b"), 2),
+    Action("block", ("b",), "reject", "Reject or cancel it, with a reason", DECIDE, _offers("b"), 2),
     Action("revise", ("r",), "send back", "Send it back to its author with a note", DECIDE, _offers("r"), 3),
-    Action("undo", ("u",), "undo", "Take back a decision while it is held (5 s)", DECIDE,
+    Action("undo", ("u",), "undo", "Take a decision back while it is held (5 s)", DECIDE,
            lambda s: "" if s.held else "nothing is held that could be taken back", 0),
     Action("start", ("s",), "start", "Start the company: runs are dispatched", RUN, _stopped, 4),
-    Action("stop", ("exclamation_mark",), "stop all", "Stop everything: runs end, their tasks go back", RUN, _started,
+    Action("stop", ("exclamation_mark",), "stop all", "End all runs; their tasks go back", RUN, _started,
            8),
     Action("tick", ("t",), "tick", "Tick now instead of waiting for the clock", RUN, _owns, 8),
-    Action("dry_run", ("T",), "dry run", "What the next tick would do, and what it holds back and why", RUN, _owns),
-    Action("filter", ("slash",), "filter", "Filter the board: words, status:blocked, agent:slug, goal:G1", LOOK,
+    Action("dry_run", ("T",), "dry run", "What the next tick would do and hold back", RUN, _owns),
+    Action("filter", ("slash",), "filter", "Words, status:blocked, agent:slug, goal:G1", LOOK,
            rank=6),
     Action("back", ("escape",), "back", "Back to the list; clears the filter", LOOK,
-           lambda s: "" if s.in_detail or s.filtered else "you are at the top", 5),
-    Action("tab(1)", ("1",), "discussion", "What is said about it, and what it asks for", LOOK),
+           lambda s: "" if s.in_detail or s.filtered else "you are at the top", 1),
+    Action("tab(1)", ("1",), "discussion", "What it asks for, and what is said", LOOK),
     Action("tab(2)", ("2",), "outputs", "What was delivered", LOOK),
     Action("tab(3)", ("3",), "reviews", "The verdicts", LOOK),
     Action("tab(4)", ("4",), "runs", "Who worked on it, and what they said", LOOK),
     Action("tab(5)", ("5",), "history", "Every change, as it happened", LOOK),
     Action("palette", ("colon", "ctrl+p"), "palette", "All that applies now, by name", LOOK),
-    Action("help", ("question_mark",), "help", "This help", LOOK, rank=7),
+    Action("help", ("question_mark",), "help", "This help", LOOK, rank=0),
     Action("leave", ("q", "ctrl+q"), "leave", "Leave the room; it asks while runs are live", LOOK, rank=8),
 )  # fmt: skip
 
@@ -115,15 +115,20 @@ def label_of(action: Action, situation: Situation) -> str:
     return choice.verb if choice else action.label
 
 
-def footer(situation: Situation, most: int = 7) -> list[tuple[str, str]]:
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """A key in the footer; the highest rank goes first when there is no room."""
+
+    key: str
+    word: str
+    rank: int
+
+
+def footer(situation: Situation, most: int = 7) -> list[Hint]:
     """At most so many keys that apply now, with their words; help is always among them."""
     able = [action for action in ACTIONS if action.rank < 9 and not action.why_not(situation)]
     chosen = sorted(able, key=lambda action: action.rank)[:most]
-    must = BY_NAME["help"]
-    if must not in chosen:
-        chosen = [*chosen[: most - 1], must]
-    ordered = [action for action in ACTIONS if action in chosen]
-    return [(action.shown_key, label_of(action, situation)) for action in ordered]
+    return [Hint(each.shown_key, label_of(each, situation), each.rank) for each in ACTIONS if each in chosen]
 
 
 def fallback(situation: Situation, key: str) -> Choice | None:

@@ -75,6 +75,8 @@ class DetailPane(Vertical):
         super().__init__(id="detail", classes="pane")
         self._company = company
         self._board = Projection()
+        self._situation = Situation()
+        self._now = 0
         self._ref = ""
         self._reading = False
         self._again = False
@@ -95,16 +97,24 @@ class DetailPane(Vertical):
 
     def show(self, view: Projection, situation: Situation, now: int) -> None:
         """Show what is selected; reads it only when it is another thing than before."""
-        self._board = view
-        if situation.thing is None:
-            self.border_title = Content("Detail")
-            self.head.update(said("Select something on the left.", "dim"))
-        else:
-            self.border_title = said(_name(situation))
-            self.head.update(_head(view, situation, now, self.size.width - 2))
+        self._board, self._situation, self._now = view, situation, now
+        self._write_head()
         if situation.ref != self._ref:
             self._ref = situation.ref
             self._read()
+
+    def on_resize(self) -> None:
+        """The head keeps to its columns at every width."""
+        self._write_head()
+
+    def _write_head(self) -> None:
+        situation = self._situation
+        if situation.thing is None:
+            self.border_title = Content("Detail")
+            self.head.update(said("Nothing is selected.", "dim"))
+        elif self.size.width:
+            self.border_title = said(_name(situation))
+            self.head.update(_head(self._board, situation, self._now, self.size.width - 2))
 
     def touch(self, dirty: frozenset[str]) -> None:
         """Something happened: read again if it was to the thing that is shown."""

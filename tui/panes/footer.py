@@ -5,28 +5,32 @@ from collections.abc import Sequence
 from textual.content import Content
 from textual.widgets import Static
 
+from tui.actions import Hint
+
+GAP = 3
+
 
 class KeyLine(Static):
     """Tells keys; clicking it does nothing, so that no decision is one click away."""
 
     def __init__(self) -> None:
         super().__init__(id="keys")
-        self._keys: tuple[tuple[str, str], ...] = ()
+        self._hints: tuple[Hint, ...] = ()
 
-    def show(self, keys: Sequence[tuple[str, str]]) -> None:
+    def show(self, hints: Sequence[Hint]) -> None:
         """Show these keys with their words."""
-        if tuple(keys) != self._keys:
-            self._keys = tuple(keys)
+        if tuple(hints) != self._hints:
+            self._hints = tuple(hints)
             self._draw()
 
     def on_resize(self) -> None:
-        """Whole entries only: what does not fit is left out from the middle of the list, never help."""
+        """Whole entries only: what matters least is left out."""
         self._draw()
 
     def _draw(self) -> None:
         width = self.size.width - 2
-        keys = list(self._keys)
-        while len(keys) > 2 and sum(len(key) + len(word) + 4 for key, word in keys) - 3 > width:
-            keys.pop(-2 if keys[-2][0] != "?" else -3)
-        parts = [Content.assemble((key, "bold $footer-key-foreground"), f" {word}") for key, word in keys]
-        self.update(Content("   ").join(parts), layout=False)
+        hints = list(self._hints)
+        while len(hints) > 1 and sum(len(hint.key) + 1 + len(hint.word) + GAP for hint in hints) - GAP > width:
+            hints.remove(max(reversed(hints), key=lambda hint: hint.rank))
+        parts = [Content.assemble((hint.key, "bold $footer-key-foreground"), f" {hint.word}") for hint in hints]
+        self.update(Content(" " * GAP).join(parts), layout=False)

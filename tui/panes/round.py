@@ -24,9 +24,16 @@ class RoundPane(Static):
     def __init__(self) -> None:
         super().__init__(id="round", classes="pane slim")
         self.border_title = Content("Round")
+        self._shown: tuple[Projection, int | None] | None = None
+
+    def on_resize(self) -> None:
+        """One line or more, as there is room."""
+        if self._shown is not None:
+            self.show(*self._shown)
 
     def show(self, view: Projection, goal_id: int | None) -> None:
         """Show the round of this goal, or of the one at work."""
+        self._shown = (view, goal_id)
         progress = view.progress(goal_id)
         if progress is None:
             self.border_title = Content("Round")

@@ -220,23 +220,26 @@ async def _history(company: OpenCompany, view: Projection, ref: str) -> list[Blo
     rows = await company.board.readers.all(sql, table=_TABLES.get(kind, kind), id=number)
     events = [Event(**{**row, "changed": json.loads(row["changed"])}) for row in reversed(rows)]
     known: dict[str, Any] = {}
-    return [_event(event, known) for event in events]
+    return [_event(event, known, view) for event in events]
 
 
-_DULL = frozenset({"version", "updated_at", "lease_until", "fence", "id", "created_at", "content_hash"})
+_DULL = frozenset({"version", "updated_at", "lease_until", "fence", "id", "created_at", "content_hash", "progress_at"})
+_LETTERS = {"current_run": "R", "round_id": "round N", "task_id": "T", "goal_id": "G", "parent_id": "T"}
+_AGENTS = ("assignee_id", "last_assignee_id", "agent_id")
 
 
-def _event(event: Event, known: dict[str, Any]) -> Block:
+def _event(event: Event, known: dict[str, Any], view: Projection) -> Block:
     """What changed, with what was there before."""
-    lines = []
+    changes = []
     for name, value in event.changed.items():
         if name not in _DULL and known and known.get(name) != value:
-            before = _short(known.get(name))
-            lines.append(f"{name}: {before} → {_short(value)}" if before else f"{name}: {_short(value)}")
+            before, after = _short(name, known.get(name), view), _short(name, value, view)
+            word = name.removesuffix("_id").replace("_", " ")
+            changes.append(f"{word}: {before} → {after or 'none'}" if before else f"{word}: {after}")
     known.update(event.changed)
     run = (f"R{event.run_id}", "dim") if event.run_id else ""
     heading = ((clock_time(event.at), "dim"), (_words(event.kind), "strong"), (event.actor, "info"), run)
-    return Block(heading, "\n".join(lines))  # type: ignore[arg-type]
+    return Block(heading, "\n".join(changes))  # type: ignore[arg-type]
 
 
 def _words(kind: str) -> str:
@@ -245,6 +248,10 @@ def _words(kind: str) -> str:
     return spaced.strip()
 
 
-def _short(value: Any) -> str:
+def _short(name: str, value: Any, view: Projection) -> str:
+    if name in _AGENTS and isinstance(value, int):
+        return view.slug(value)
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return "" if text in ("null", "") else text[:200] + ("…" if len(text) > 200 else "")
+    if text in ("null", ""):
+        return ""
+    return _LETTERS.get(name, "") + text[:200] + ("…" if len(text) > 200 else "")

@@ -80,8 +80,7 @@ class Decisions:
         """Stop everything, after a question."""
         live = self._room.view.live_runs
         lines = [
-            f"{len(live)} run{'' if len(live) == 1 else 's'} end{'s' if len(live) == 1 else ''} at once;"
-            " the tasks go back to pending and lose no attempt.",
+            f"Ended at once: {_count(len(live), 'run')}. Their tasks go back and lose no attempt.",
             "No new run begins until you start the company again (s).",
             "The board keeps everything that was delivered.",
         ]
@@ -133,7 +132,7 @@ class Decisions:
         if isinstance(situation.thing, Goal) and choice.command == "CancelGoal":
             tasks = sum(task.status not in TASK_FINAL for task in view.tasks(situation.thing.id))
             runs = sum(run.goal_id == situation.thing.id for run in view.live_runs)
-            lines.append(f"Its {tasks} open tasks are cancelled; {runs} of its runs end.")
+            lines.append(f"With it: {_count(tasks, 'open task')} and {_count(runs, 'run')} of it.")
         approval = view.tables.get(Approval, _approval(choice))
         if approval is not None:
             lines.append(f"{approval.name_tag}  {one_line(approval.title)}")
@@ -221,3 +220,7 @@ def _illegal(situation: Situation, choice: Choice) -> Conflict | None:
     except Conflict as problem:
         return problem
     return None
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
