@@ -8,6 +8,7 @@ from core.commands.registry import Act, Answer, Command, Text, handles, letters
 from core.domain.entities import Review, Task
 from core.domain.errors import Conflict, Forbidden, Invalid
 from core.domain.goals import canonical_hash
+from core.domain.lifecycles import TASK
 from core.domain.limits import REVIEW_ATTEMPTS
 from core.domain.states import ApprovalKind, RunKind, TaskStatus, Verdict
 
@@ -49,6 +50,8 @@ def review_task(act: Act, command: ReviewTask) -> Answer:
         raise Forbidden(f"R{run.id} was not started to review {task.name_tag}.", "A review run judges its own task.")
     if not never_ran(act, task, agent):
         raise Forbidden(f"{agent.name} worked on {task.name_tag} and cannot judge it.", "Somebody else must (S3-18).")
+    if task.status != TaskStatus.REVIEW:
+        raise Conflict(f"{task.name_tag} is {task.status}: ReviewTask is not possible.", TASK.hint(task.status))
     hashed = subject_hash(act, task)
     if command.subject_hash is not None and command.subject_hash != hashed:
         raise Conflict(f"The outputs of {task.name_tag} changed since you opened them.", "Open them again.")

@@ -9,6 +9,7 @@ from core.commands.moves import move_task, require_current_run
 from core.commands.registry import Act, Answer, Command, Reason, Title, handles, letters
 from core.domain.entities import Offer, Task
 from core.domain.errors import Conflict
+from core.domain.lifecycles import TASK
 from core.domain.limits import LEASE_MS
 from core.domain.states import ApprovalKind, BlockKind, OfferAnswer, TaskStatus
 
@@ -25,7 +26,8 @@ def claim_task(act: Act, command: ClaimTask) -> Answer:
     tx = act.tx
     run, agent = act.own_run(), act.own_agent()
     task = tx.get(Task, command.task)
-    if task.status == TaskStatus.PENDING and task.open_deps:
+    TASK.require(task.name_tag, task.status, TaskStatus.CLAIMED, "ClaimTask", act.capacities)
+    if task.open_deps:
         raise Conflict(f"{task.name_tag} still waits for {task.open_deps} other task(s).", "Claim another one.")
     claimed = tx.value("SELECT task_id FROM offers WHERE run_id = :run AND answer = 'claim' LIMIT 1", run=run.id)
     if claimed is not None:

@@ -113,6 +113,10 @@ TASK = _moves(
         ("", "draft", "CreateTask", "HCAX", ""),
         ("", "pending", "CreateTask", "HCAX", "in an open round"),
         ("draft", "pending", "EnqueueTask", "HCX", "in an open round; the CEO only below a reviewed goal"),
+        ("draft", "pending", "DispatchGoal", "HS", "with round 1"),
+        ("draft", "pending", "ActivateGoal", "CS", "with round 1"),
+        ("draft", "pending", "OpenRound", "C", "taken along"),
+        ("draft", "pending", "ReviewRound", "C", "taken along"),
         ("pending", "claimed", "ClaimTask", "A", "compare-and-swap; one task an agent"),
         ("pending", "claimed", "AssignTask", "HCS", "the router after three broadcasts, or a named assignee"),
         ("claimed", "working", "StartTask", "A", ""),
@@ -143,7 +147,10 @@ ROUND = _moves(
     "round",
     frozenset({RoundStatus.CLOSED}),
     [
-        ("", "open", "OpenRound", "CS", "one open round a goal"),
+        ("", "open", "DispatchGoal", "HS", "without discussion"),
+        ("", "open", "ActivateGoal", "CS", "with the draft tasks"),
+        ("", "open", "OpenRound", "C", "one open round a goal"),
+        ("", "open", "ReviewRound", "C", "next_round or adjust_goal"),
         ("open stalled", "reviewing", "FinishRound", "S", "every task is final"),
         ("open", "stalled", "StallRound", "S", "nothing runnable or running for 10 minutes"),
         ("stalled", "open", "ResumeRound", "S", ""),
@@ -165,12 +172,16 @@ APPROVAL = _moves(
         }
     ),
     [
-        ("", "pending", "RequestApproval", "ACRXS", "one pending a kind and entity"),
+        ("", "pending", "RequestApproval", "CXS", "one pending a kind and entity"),
+        ("", "pending", "AskOperator", "A", "about its task"),
+        ("", "pending", "ReviewTask", "R", "the third refusal"),
+        ("", "pending", "ReviewRound", "C", "stop: may the goal be given up?"),
+        ("", "pending", "ReleaseTask", "S", "three attempts are used up"),
         ("pending", "approved", "DecideApproval", "H", ""),
         ("pending", "rejected", "DecideApproval", "H", "with a reason"),
         ("pending", "revision_requested", "DecideApproval", "H", "with a reason"),
         ("pending", "cancelled", "CancelApproval", "S", "its subject changed"),
-        ("approved", "consumed", "ConsumeApproval", "ACRXS", "in the act's transaction; payload hash equal"),
+        ("approved", "consumed", "ConsumeApproval", "ACH", "in the act's transaction; payload hash equal"),
     ],
 )
 
@@ -200,5 +211,15 @@ RUN = _moves(
         ("queued starting running", "lost", "LoseRun", "S", "its process or its owner is gone"),
     ],
 )
+
+# Steps that no command of that name makes: they follow from others, in their transaction.
+INNER = {
+    "FailGoal": ("DecideApproval",),
+    "FinishRound": ("ReviewTask", "FailTask", "CancelTask", "DecideApproval"),
+    "ResumeRound": ("UnblockTask", "ResumeTask", "CancelTask", "ClaimTask", "AssignTask", "DecideApproval"),
+    "CloseRound": ("CancelGoal", "DecideApproval"),
+    "CancelApproval": ("ExpireApproval", "CancelTask", "CancelGoal", "ResumeTask", "ReviewTask", "ReviewRound"),
+    "ConsumeApproval": ("AddOutput", "DecideApproval"),
+}
 
 LIFECYCLES = {cycle.thing: cycle for cycle in (GOAL, TASK, ROUND, APPROVAL, RUN)}

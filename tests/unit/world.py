@@ -136,7 +136,7 @@ class World:
         """A draft goal: the operator's own, or by the CEO named in `by` and then reviewed or not."""
         actor: Actor = OPERATOR
         if by is not None:
-            actor, more = await self.run(by, RunKind.PROPOSE), {"split": False, **more}
+            actor, more = await self.run(by), {"split": False, **more}
         answer = await self.do(
             actor, "CreateGoal", **{"title": "Audit the folder", "must_haves": tuple(must_haves), **more}
         )
@@ -230,21 +230,40 @@ async def a_company(
     clock: Clock | None = None,
 ) -> AsyncIterator[World]:
     """A company with its staff (STAFF unless named), started unless said otherwise."""
-    clock = clock or Clock()
+    staff = STAFF if staff is None else staff
     (folder / "outputs").mkdir(exist_ok=True)
+    file = folder / "board.db"
+    made = (started, mission, tuple(staff.items()))
+    if made not in _BOARDS:
+        async with _opened(folder, Clock()) as world:
+            await _found(world, started, mission, staff)
+        _BOARDS[made] = file.read_bytes()
+    file.write_bytes(_BOARDS[made])
+    async with _opened(folder, clock or Clock()) as world:
+        yield world
+
+
+# The files of companies as they were founded: most tests begin with the same one.
+_BOARDS: dict[Any, bytes] = {}
+
+
+@asynccontextmanager
+async def _opened(folder: Path, clock: Clock) -> AsyncIterator[World]:
     board = await Board.open(folder / "board.db", clock=clock, create=True, role="owner")
     assert board.writer is not None
-    world = World(board, LocalDoor(board.writer, OWNER), clock, folder)
     try:
-        await world.operator("CreateCompany", name="Test", mission=mission)
-        for slug, role in (STAFF if staff is None else staff).items():
-            boss = {} if role == Role.CEO or "vera" not in (staff or STAFF) else {"manager": "vera"}
-            await world.hire(slug, role, **boss)
-        if started:
-            await world.operator("StartCompany")
-        yield world
+        yield World(board, LocalDoor(board.writer, OWNER), clock, folder)
     finally:
         await board.close()
+
+
+async def _found(world: World, started: bool, mission: str, staff: dict[str, Role]) -> None:
+    await world.operator("CreateCompany", name="Test", mission=mission)
+    for slug, role in staff.items():
+        boss = {"manager": "vera"} if role != Role.CEO and "vera" in staff else {}
+        await world.hire(slug, role, **boss)
+    if started:
+        await world.operator("StartCompany")
 
 
 def kept_counts(tx: Transaction) -> dict[str, str]:
