@@ -148,6 +148,8 @@ class Rows(ScrollView, can_focus=True):
         self._prune_marks()
         if len(self._rows) != old_count:
             self._measure()
+        if not self._rows or not old_count:
+            self.refresh()  # what is said without rows stands on other lines than the rows
         self._hold(anchors)
         if self._top == top:
             for line, (before, after) in enumerate(zip(shown, self._on_screen(), strict=False)):
