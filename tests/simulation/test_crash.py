@@ -45,10 +45,10 @@ def children_of_audits(company: Path) -> list[int]:
     with closing(sqlite3.connect(f"file:{company / 'board.db'}?mode=ro", uri=True)) as connection:
         rows = connection.execute("SELECT pid, pid_started FROM runs WHERE pid IS NOT NULL").fetchall()
     alive = []
-    for pid, started in rows:
+    for pid, begun in rows:
         try:
             process = psutil.Process(pid)
-            if abs(process.create_time() * 1000 - started) < 50 and process.status() != psutil.STATUS_ZOMBIE:
+            if abs(process.create_time() * 1000 - begun) < 50 and process.status() != psutil.STATUS_ZOMBIE:
                 alive.append(pid)
         except psutil.NoSuchProcess:
             continue
@@ -101,7 +101,7 @@ def test_killed_at_random_points_the_demo_finishes_after_a_restart(tmp_path: Pat
 
     assert events_of(company)[: len(kept)] == kept
     check_whole(company)
-    assert result["goal"]["status"] == "done"
+    assert result["goal"]["status"] == "done", result
     assert result["todos"] == 2
     assert result["duplicates"] == [["docs/b.txt", "docs/c.txt"]]
     assert result["dead_links"] == [{"file": "README.md", "target": "docs/gone.md"}]
