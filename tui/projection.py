@@ -200,6 +200,8 @@ class Projection:
             self.structure += 1
         if new.round_id is not None:
             self._dirty.add(f"round:{new.round_id}")
+        if not isinstance(old, Task) or old.status != new.status:
+            self._dirty.add(f"goal:{new.goal_id}")
 
     def _index_run(self, old: Entity | None, new: Run) -> None:
         if new.status in RUN_LIVE:

@@ -23,8 +23,8 @@ class Confirm(ModalScreen[bool]):
     CSS_PATH = "dialogs.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "cancel", "Cancel", show=False),
-        Binding("left,up,h,k", "app.focus_previous", show=False),
-        Binding("right,down,l,j", "app.focus_next", show=False),
+        Binding("left,up,h,k", "app.focus('cancel')", show=False),
+        Binding("right,down,l,j", "app.focus('yes')", show=False),
     ]
 
     def __init__(self, title: str, lines: Sequence[str], yes: str, monotonic: Callable[[], float]) -> None:
