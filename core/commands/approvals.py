@@ -18,6 +18,7 @@ from core.domain.states import (
     ApprovalKind,
     ApprovalStatus,
     GoalStatus,
+    OrgStatus,
     RoundStatus,
     TaskStatus,
 )
@@ -78,8 +79,15 @@ class RequestApproval(Command):
 
 @handles(RequestApproval)
 def request_approval(act: Act, command: RequestApproval) -> Answer:
+    from core.commands.hiring import prepare_hire, review_organisation
+
     _require_subject(act, command)
-    approval = ask(act, command.kind, command.entity, command.title, command.payload)
+    payload = command.payload
+    if command.kind == ApprovalKind.HIRE_AGENT:
+        payload = prepare_hire(act, command.entity, payload)
+    approval = ask(act, command.kind, command.entity, command.title, payload)
+    if command.kind == ApprovalKind.ORG_CHANGE:
+        review_organisation(act, OrgStatus.PENDING_REVIEW)
     return {"id": approval.id, "payload_hash": approval.payload_hash}
 
 
@@ -145,8 +153,10 @@ def _carry_out(act: Act, approval: Approval) -> str:
     entity_id = int(number)
     if subject == "task":
         return _answer_task(act, approval, act.tx.get(Task, entity_id))
-    if subject == "round" and approval.status == ApprovalStatus.APPROVED:
+    if subject == "round":
         return _answer_round(act, approval, act.tx.get(Round, entity_id))
+    if approval.kind in (ApprovalKind.HIRE_AGENT, ApprovalKind.ORG_CHANGE):
+        return _change_staff(act, approval)
     if approval.kind == ApprovalKind.GOAL_FAILURE and approval.status == ApprovalStatus.APPROVED:
         from core.commands.goals import end_goal
 
@@ -161,6 +171,18 @@ def _carry_out(act: Act, approval: Approval) -> str:
     if subject == "goal" and approval.status == ApprovalStatus.REJECTED:
         return _give_up(act, approval, act.tx.get(Goal, entity_id))
     return ""
+
+
+def _change_staff(act: Act, approval: Approval) -> str:
+    """An agent's row appears in the transaction that consumes its hire; a decision settles the organisation (S0-16)."""
+    from core.commands.hiring import carry_out_hire, review_organisation
+
+    if approval.kind == ApprovalKind.ORG_CHANGE and approval.status != ApprovalStatus.REVISION_REQUESTED:
+        review_organisation(act, OrgStatus.SETTLED)
+    if approval.status != ApprovalStatus.APPROVED:
+        return ""
+    consume_as_system(act, approval)
+    return carry_out_hire(act, approval.payload) if approval.kind == ApprovalKind.HIRE_AGENT else "settled"
 
 
 def _give_up(act: Act, approval: Approval, goal: Goal) -> str:
@@ -194,6 +216,15 @@ def _answer_task(act: Act, approval: Approval, task: Task) -> str:
 
 
 def _answer_round(act: Act, approval: Approval, round_: Round) -> str:
+    if approval.status == ApprovalStatus.REJECTED and approval.payload.get("on_reject") == "cancel":
+        # What cannot go on in it ends, so that the round comes to its review (F16).
+        for task in act.tx.select(Task, "round_id = :round ORDER BY id", round=round_.id):
+            current = act.tx.get(Task, task.id)
+            if current.status not in TASK_FINAL:
+                move_task(act, current, TaskStatus.CANCELLED, "CancelTask", "TaskCancelled", reason=approval.note)
+        return "cancelled"
+    if approval.status != ApprovalStatus.APPROVED:
+        return ""
     consume_as_system(act, approval)
     if round_.status == RoundStatus.ESCALATED:
         return "escalated"
