@@ -1,4 +1,4 @@
-"""A rehearsal company at work on a real folder: real board, real ticker, real child processes; the test is the operator.
+"""A rehearsal company at work on a real folder: real board, ticker and child processes; the test is the operator.
 
 Nothing here sleeps: whoever waits looks again when the board says that something happened.
 """
@@ -84,7 +84,7 @@ class Play:
         """Let time pass, and tick."""
         self.clock.offset += ms
         assert self.company.ticker is not None
-        self.company.ticker.poke()
+        await self.company.ticker.tick()
 
     async def start(self) -> None:
         """The operator starts the company."""
@@ -154,7 +154,7 @@ async def a_rehearsal(
 ) -> AsyncIterator[Play]:
     """A company that audits a folder, founded if it is not there yet; the operator has not started it."""
     clock = Clock()
-    if not folder.exists():
+    if not await asyncio.to_thread(folder.exists):
         await found_rehearsal(folder, audited, clock=clock)
     company = await OpenCompany.open(folder, {"rehearsal": runner(audited)}, role="owner", clock=clock)
     play = Play(company, clock)

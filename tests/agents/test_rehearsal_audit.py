@@ -39,9 +39,7 @@ async def check_figures(play: Play, goal: Goal) -> None:
 
 
 async def check_work(play: Play) -> None:
-    authors = {
-        (run.task_id, run.agent_id) for run in await play.all(Run, "kind = 'execute' AND status = 'succeeded'")
-    }
+    authors = {(run.task_id, run.agent_id) for run in await play.all(Run, "kind = 'execute' AND status = 'succeeded'")}
     agents = {agent.slug: agent.id for agent in await play.all(AgentRecord)}
     reviews = await play.all(Review)
     assert {review.subject_id for review in reviews} == {task for task, _ in authors}

@@ -2,14 +2,16 @@
 
 from typing import Any
 
+from core.agents.rehearsal.asking import ask, give_up
 from core.agents.rehearsal.deliveries import approved_figures
 from core.agents.rehearsal.judging import judge
+from core.agents.rehearsal.reporting import report
 from core.agents.rehearsal.shift import Shift, no_reply
 from core.agents.rehearsal.words import listed
 from core.agents.rehearsal.works import WORKS, beyond_us, first_kinds, is_done, new_task, of_version
 from core.agents.runner import Outcome
 from core.domain.entities import AgentRecord, Approval, Comment, Goal, Round, Task, TaskDep
-from core.domain.states import ApprovalKind, BlockKind, CommentKind, GoalStatus, OnFail, TaskStatus
+from core.domain.states import BlockKind, CommentKind, GoalStatus, OnFail, TaskStatus
 
 
 async def plan(shift: Shift) -> Outcome:
@@ -72,8 +74,8 @@ async def plan_anew(shift: Shift, goal: Goal) -> Outcome:
     tried = {kind: of_version(tasks, kind, version) for kind in kinds}
     new = [new_task(goal, kind, version, tried[kind], note=note) for kind in kinds if not is_done(tried[kind])]
     if not new:
-        await ask(shift, f"goal:{goal.id}", f"All work on {goal.name_tag} is done. What is missing?")
-        return no_reply("nothing is left to do")
+        # E.g. the operator waived what could not be delivered, and did not let the goal be given up.
+        return await report(shift)
     await shift.act("OpenRound", goal=goal.id, tasks=new)
     return Outcome(detail=f"{len(new)} tasks for version {version} of the report")
 
@@ -85,25 +87,6 @@ async def refusal_of(shift: Shift, goal: Goal) -> str:
         entity=f"goal:{goal.id}",
     )  # fmt: skip
     return found[0].note if found else ""
-
-
-async def give_up(shift: Shift, goal: Goal, why: str) -> Outcome:
-    """Only a person ends a goal: ask, and end."""
-    await shift.act(
-        "RequestApproval", kind=ApprovalKind.GOAL_FAILURE, entity=f"goal:{goal.id}",
-        title=f"{goal.name_tag} cannot be done here: give it up?", payload={"goal": goal.id, "why": why},
-    )  # fmt: skip
-    return no_reply(why)
-
-
-async def ask(shift: Shift, entity: str, title: str) -> None:
-    """A question to the operator, if it does not wait already."""
-    pending = await shift.find(Approval, "entity = :entity AND status = 'pending'", entity=entity)
-    if not pending:
-        payload = {"what": "try_again", "why": title}
-        await shift.act(
-            "RequestApproval", kind=ApprovalKind.QUESTION, entity=entity, title=title[:200], payload=payload
-        )
 
 
 async def review_round(shift: Shift) -> Outcome:

@@ -20,9 +20,10 @@ QUOTE = "quote"
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """An output that was opened. `whole` tells whether its bytes are those that were delivered."""
+    """An output that was opened: for which kind of work its task asks, and whether its bytes are those delivered."""
 
     output: Output
+    asked: str
     content: dict[str, Any]
     whole: bool
 
@@ -52,15 +53,16 @@ async def deliver(shift: Shift, task: Task, title: str, content: dict[str, Any],
     return int(answer["id"])
 
 
-async def opened(output: Output, folder: Path) -> Delivery:
-    """An output, read back; its content is empty when it is missing or no JSON object."""
+async def opened(output: Output, task: Task, folder: Path) -> Delivery:
+    """An output of a task, read back; its content is empty when it is missing or no JSON object."""
     data = output.content.encode() if output.content is not None else await _read(folder, output.path or "")
     whole = hashlib.sha256(data).hexdigest() == output.sha256
     try:
         content = json.loads(data)
     except ValueError:
         content = None
-    return Delivery(output, content if isinstance(content, dict) else {}, whole)
+    asked = str(task.arguments.get("audit", ""))
+    return Delivery(output, asked, content if isinstance(content, dict) else {}, whole)
 
 
 async def _read(folder: Path, path: str) -> bytes:
@@ -73,16 +75,17 @@ async def _read(folder: Path, path: str) -> bytes:
 async def deliveries_of(readers: Readers, folder: Path, tasks: Iterable[Task]) -> list[Delivery]:
     """All outputs of these tasks, oldest first."""
     found = [
-        output
+        await opened(output, task, folder)
         for task in tasks
         for output in await readers.entities(Output, "task_id = :task ORDER BY id", task=task.id)
     ]
-    return [await opened(output, folder) for output in sorted(found, key=lambda output: output.id)]
+    return sorted(found, key=lambda delivery: delivery.output.id)
 
 
 def latest(deliveries: Iterable[Delivery]) -> dict[str, Delivery]:
-    """The newest delivery of each kind of work."""
-    return {delivery.kind: delivery for delivery in deliveries if delivery.whole and delivery.kind in WORKS}
+    """The newest delivery of each kind of work; what a task got by mistake about another kind is none."""
+    found = (delivery for delivery in deliveries if delivery.whole and delivery.kind in WORKS)
+    return {delivery.kind: delivery for delivery in found if delivery.kind == delivery.asked}
 
 
 async def figures_of(readers: Readers, folder: Path, goal_id: int) -> dict[str, dict[str, Any]]:

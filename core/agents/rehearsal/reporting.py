@@ -4,7 +4,7 @@ import asyncio
 import os
 
 from core.agents.rehearsal import report as pages
-from core.agents.rehearsal.coordinator import ask
+from core.agents.rehearsal.asking import ask
 from core.agents.rehearsal.deliveries import QUOTE, deliveries_of, latest
 from core.agents.rehearsal.report import Facts
 from core.agents.rehearsal.shift import Shift, no_reply
@@ -63,7 +63,9 @@ async def gathered(shift: Shift, goal: Goal) -> Facts:
 
 async def reports_before(shift: Shift, goal: Goal) -> list[Output]:
     """The versions that runs for an earlier state of the goal delivered; this state's own one is not among them."""
-    runs = {run.id: run for run in await shift.find(Run, "goal_id = :goal AND kind = 'report'", goal=goal.id)}
+    runs = {
+        run.id: run for run in await shift.find(Run, "goal_id = :goal AND kind IN ('plan', 'report')", goal=goal.id)
+    }
     state = state_of(shift.assignment.run)
     return [
         output

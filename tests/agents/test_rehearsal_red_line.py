@@ -1,0 +1,105 @@
+"""Lines of the person's file are quoted only with their word: once, and exactly those."""
+
+from pathlib import Path
+
+import pytest
+
+from core.domain.entities import Approval, Comment, Output, Run, Task
+from core.domain.states import ApprovalKind, ApprovalStatus, TaskStatus
+from tests.agents.rehearsal_support import FILES, SECRETS, a_rehearsal
+from tests.agents.test_audit_world import a_folder
+
+
+def quoted(text: str) -> bool:
+    return any(secret in text for secret in SECRETS)
+
+
+async def test_the_operator_is_asked_about_exactly_these_lines(tmp_path: Path) -> None:
+    async with a_rehearsal(tmp_path / "company", a_folder(tmp_path / "audited", FILES)) as play:
+        await play.start()
+        await play.dispatched()
+        asked = await play.question()
+        assert asked.kind == ApprovalKind.RED_LINE
+        assert asked.title == "Quote 2 marked lines of src/main.py in the report?"
+        assert asked.payload == {
+            "act": "quote",
+            "path": "src/main.py",
+            "lines": [3, 5],
+            "red_line": "secret_exposure",
+        }
+        task = await play.one(Task, "status = 'waiting_human'")
+        assert asked.entity == f"task:{task.id}"
+        run = await play.one(Run, "exit_kind = 'waiting' AND status = 'succeeded'")
+        assert run.task_id == task.id
+        assert not quoted(await play.everything_written())
+
+
+async def test_an_approved_quote_is_delivered_once(tmp_path: Path) -> None:
+    async with a_rehearsal(tmp_path / "company", a_folder(tmp_path / "audited", FILES)) as play:
+        _, report = await play.audited("approved")
+        (approval,) = await play.all(Approval)
+        assert approval.status == ApprovalStatus.CONSUMED
+        quotes = [one for one in await play.deliveries() if one.kind == "quote"]
+        assert [one.content["lines"] for one in quotes] == [
+            [{"line": 3, "text": "# TODO: one-secret"}, {"line": 5, "text": "# FIXME: two-secret"}]
+        ]
+        assert report.count("one-secret") == report.count("two-secret") == 1
+        others = [one.output.content or "" for one in await play.deliveries() if one.kind != "quote"]
+        assert not quoted("".join(others))
+
+
+@pytest.mark.parametrize("decision", ["rejected", "revision_requested"])
+async def test_without_the_operators_word_nothing_is_quoted(tmp_path: Path, decision: str) -> None:
+    async with a_rehearsal(tmp_path / "company", a_folder(tmp_path / "audited", FILES)) as play:
+        _, report = await play.audited(decision, "keep my lines")
+        assert not quoted(await play.everything_written())
+        assert "| Marked lines | 2 |" in report
+        (handoff,) = await play.all(Comment, "kind = 'handoff' AND body LIKE '%did not approve%'")
+        assert "keep my lines" in handoff.body
+        assert len(await play.all(Approval)) == 1
+
+
+async def test_where_there_is_nothing_to_quote_nobody_is_asked(tmp_path: Path) -> None:
+    async with a_rehearsal(tmp_path / "company", a_folder(tmp_path / "audited", {"a.py": b"x = 1\n"})) as play:
+        await play.start()
+        await play.reported(await play.dispatched())
+        assert not await play.all(Approval)
+
+
+@pytest.mark.parametrize("decision", ["approved", "rejected"])
+async def test_a_report_that_comes_back_asks_nothing_twice(tmp_path: Path, decision: str) -> None:
+    async with a_rehearsal(tmp_path / "company", a_folder(tmp_path / "audited", FILES)) as play:
+        goal, _ = await play.audited(decision, "as I said")
+        await play.do("SendBackGoal", goal=goal.id, note="Count it all again, please")
+        await play.one(Output, "task_id IS NULL AND path = 'report-G1-2.md'")
+        report = await play.reported(goal)
+        assert len(await play.all(Approval)) == 1
+        assert report.count("one-secret") == (decision == "approved")
+
+
+async def test_a_file_that_changed_meanwhile_is_asked_about_anew(tmp_path: Path) -> None:
+    audited = a_folder(tmp_path / "audited", FILES)
+    async with a_rehearsal(tmp_path / "company", audited) as play:
+        await play.start()
+        goal = await play.dispatched()
+        first = await play.question()
+        (audited / "src/main.py").write_bytes(b"\n" + FILES["src/main.py"])
+        await play.do("DecideApproval", approval=first.id, decision="approved")
+        second = await play.one(Approval, "status = 'pending'")
+        assert second.payload["lines"] == [4, 6]
+        await play.do("DecideApproval", approval=second.id, decision="rejected", note="no")
+        await play.reported(goal)
+        assert not quoted(await play.everything_written())
+        assert [one.status for one in await play.all(Approval)] == [ApprovalStatus.APPROVED, ApprovalStatus.REJECTED]
+
+
+async def test_a_task_that_waits_can_be_let_go_on_without_an_answer(tmp_path: Path) -> None:
+    async with a_rehearsal(tmp_path / "company", a_folder(tmp_path / "audited", FILES)) as play:
+        await play.start()
+        goal = await play.dispatched()
+        await play.question()
+        task = await play.one(Task, "status = 'waiting_human'")
+        await play.do("ResumeTask", task=task.id)
+        await play.reported(goal)
+        assert (await play.one(Task, "id = :id", id=task.id)).status == TaskStatus.DONE
+        assert not quoted(await play.everything_written())
