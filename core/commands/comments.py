@@ -12,7 +12,8 @@ from core.domain.errors import Conflict, Forbidden, Invalid
 from core.domain.limits import COMMENT_MAX, EXPERIENCE_PREFIX, HANDOFF_MAX, HANDOFF_MIN, OBSERVATION_MAX
 from core.domain.states import CommentKind, MentionStatus, TaskStatus
 
-_NAMED = re.compile(r"(?<![\w@])@([a-z][a-z0-9-]{0,39})(?![\w-])")
+# Letters of other scripts may stand right beside a name, as in Chinese; an address's own may not.
+_NAMED = re.compile(r"(?<![A-Za-z0-9_.@-])@([a-z][a-z0-9-]{0,39})(?![A-Za-z0-9_-])")
 _CONFIDENCE = re.compile(r"\[confidence:\s*(0(?:\.\d+)?|1(?:\.0+)?)\]")
 
 
