@@ -157,7 +157,7 @@ def test_an_interrupt_ends_it_whole_and_a_restart_goes_on(tmp_path: Path) -> Non
 
 
 def test_a_terminal_sees_a_progress_bar_on_stderr_and_only_json_on_stdout(tmp_path: Path) -> None:
-    audited = a_folder(tmp_path / "[/b] src", git=False)
+    audited = a_folder(tmp_path / "[b] src", git=False)
     master, slave = pty.openpty()
     running = subprocess.Popen(
         [*ARGV, "demo", str(audited), "--headless", "--approve-all", "--json"],

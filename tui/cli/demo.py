@@ -27,7 +27,7 @@ def demo(arguments: argparse.Namespace) -> int:
     place = None if arguments.company is None else folder_of(arguments.company)
     audited = None if arguments.folder is None else folder_of(arguments.folder)
     pace = WATCHING_PACE_MS if arguments.pace is None else arguments.pace
-    folder = asyncio.run(founded(audited, place, pace))
+    folder = founded(audited, place, pace)
     config = read_config(folder)
     note(f"opsroom: {FREE}\nopsroom: The company lives in {folder}.")
     if arguments.headless:

@@ -3,7 +3,6 @@
 import contextlib
 import os
 import re
-import shutil
 import tempfile
 from pathlib import Path
 
@@ -14,12 +13,13 @@ from core.blackboard.backup import stamp_of
 from core.config import CONFIG, board_path, read_config
 from core.domain.errors import Conflict, Invalid
 from core.rehearsal import found_rehearsal
+from tui.cli.founding import made_whole
 from tui.cli.opening import now_ms
 
 _SLUG_MAX = 40
 
 
-async def founded(audited: Path | None, company: Path | None, pace_ms: int) -> Path:
+def founded(audited: Path | None, company: Path | None, pace_ms: int) -> Path:
     """The company's folder: the one that is there already, or a new one. Raises Invalid or Conflict."""
     if company is not None and _holds_company(company):
         _require_same(company, audited)
@@ -31,14 +31,14 @@ async def founded(audited: Path | None, company: Path | None, pace_ms: int) -> P
                 f"{company} is inside {root}, which is to be audited: the company would audit itself.",
                 "Choose another place for it: --company DIR.",
             )
-        return await _found(company, root, pace_ms)
+        return _found(company, root, pace_ms)
     base = _private_place(root)
     name = f"{_slug(root)}-{stamp_of(now_ms())}"
     for number in range(1, 100):
         place = base / (name if number == 1 else f"{name}-{number}")
         if not place.exists():
             with contextlib.suppress(Conflict):  # another demo came first
-                return await _found(place, root, pace_ms)
+                return _found(place, root, pace_ms)
     raise Conflict(f"No free name was found in {base}.", "Name one: --company DIR.")
 
 
@@ -87,28 +87,10 @@ def _slug(folder: Path) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name).strip("-")[:_SLUG_MAX].strip("-") or "folder"
 
 
-async def _found(place: Path, audited: Path, pace_ms: int) -> Path:
-    """Found it beside its place and move it there in one step: a crash leaves no half a company."""
-    _require_free(place)
-    try:
-        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix=f".{place.name[:_SLUG_MAX]}.founding-", dir=place.parent))
-    except OSError as error:
-        raise Invalid(f"{place} cannot be made: {error.strerror}.", "Choose a place that you may write.") from None
-    try:
-        await found_rehearsal(draft, audited, pace_ms)
-        os.rename(draft, place)
-    except OSError as error:
-        if _holds_company(place):
-            raise Conflict(f"{place} was made by another process meanwhile.", "Try again to go on with it.") from None
-        raise Invalid(f"{place} cannot be made: {error.strerror}.", "Choose a place that you may write.") from None
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)  # nothing is there once it has moved
-    return place
-
-
-def _require_free(place: Path) -> None:
+def _found(place: Path, audited: Path, pace_ms: int) -> Path:
     if os.path.lexists(place) and not place.is_dir():
         raise Invalid(f"{place} is not a folder.", "Name a new folder.")
     if place.is_dir() and any(place.iterdir()):
         raise Invalid(f"{place} holds something else already; it was left as it is.", "Name a new or empty folder.")
+    made_whole(place, lambda folder: found_rehearsal(folder, audited, pace_ms))
+    return place
