@@ -18,7 +18,7 @@ from core.domain.entities import AgentRecord, Company, Event, Goal, Round, Run
 from core.domain.errors import Conflict, NotFound
 from core.domain.goals import mission_is_defined
 from core.domain.inbox import Choice, InboxItem
-from core.domain.states import AgentStatus, GoalStatus, Role
+from core.domain.states import GOAL_FINAL, AgentStatus, GoalStatus, Role
 from core.waiting import owed
 
 PATIENCE_S = 600.0
@@ -29,6 +29,7 @@ _LOOK_S = 0.02
 _IDLE = frozenset(
     {"TickStepFailed", "TicksMissed", "ClockStepped", "HeartbeatNormal", "HeartbeatIdle", "MissionMissing"}
 )
+_ENDED = GOAL_FINAL | {GoalStatus.ARCHIVED}
 _ORDER = {"draft": 0, "dispatch": 1, "report": 3}
 
 
@@ -120,7 +121,7 @@ class Headless:
         self._goals |= {goal.id for goal in alive}
         items = await owed(self._readers)
         stopped = await self._stopped()
-        self._waits = self._wait and bool(items or stopped)
+        self._waits = self._wait and bool(items or stopped or not alive)
         if self._approve_all and items:
             return await self._decide(items)
         if items:
@@ -138,7 +139,9 @@ class Headless:
     async def _over(self) -> Ended | None:
         if not self._goals:
             # Nothing was alive from the start: the newest goal has ended before, or the first one is still to come.
-            ended = await self._readers.value("SELECT max(id) FROM goals WHERE status <> 'archived'")
+            ended = await self._readers.value(
+                "SELECT max(id) FROM goals WHERE status IN ('done', 'failed', 'cancelled')"
+            )
             if ended is None:
                 waits = Ended(Ending.WAITS, "The company has no goal.", needs="goal")
                 return None if self._wait or await self._a_draft_may_come() else waits
@@ -147,9 +150,13 @@ class Headless:
             return None
         return await self._judged()
 
-    async def _judged(self) -> Ended:
+    async def _judged(self) -> Ended | None:
         marks = ", ".join(str(number) for number in sorted(self._goals))
         goals = await self._readers.entities(Goal, f"id IN ({marks}) ORDER BY id")
+        if any(goal.status not in _ENDED for goal in goals):
+            # Drafted since this look began: look again.
+            self._woken.set()
+            return None
         bad = [goal for goal in goals if goal.status in (GoalStatus.FAILED, GoalStatus.CANCELLED)]
         if bad:
             words = "; ".join(f"{goal.name_tag} {goal.title} is {goal.status} ({goal.reason})" for goal in bad)

@@ -120,3 +120,13 @@ async def test_an_ended_goal_is_the_end_at_once(tmp_path: Path) -> None:
         await do(company, "CancelGoal", goal=1, reason="no longer needed")
         found = await ended(company, approve_all=True)
     assert found.how == Ending.UNSUCCESSFUL
+
+
+async def test_a_goal_that_is_drafted_during_a_look_is_no_end(tmp_path: Path) -> None:
+    async with a_company(tmp_path / "acme") as company:
+        headless = Headless(company)
+        await do(company, "CreateGoal", title="One")
+        # The look had found nothing alive; then the news of the draft came.
+        headless._goals = {1}
+        assert await headless._over() is None
+        assert headless._woken.is_set()
