@@ -4,7 +4,6 @@ Everything goes through the commands' door, as the operator, as the system, or a
 """
 
 import asyncio
-import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -102,6 +101,16 @@ async def an_office(folder: Path, clock: Clock | None = None, *, started: bool =
         await office.do("StartCompany")
     try:
         yield office
+    finally:
+        await company.close()
+
+
+@asynccontextmanager
+async def an_office_again(folder: Path) -> AsyncIterator[Office]:
+    """The company of a room that was left."""
+    company = await OpenCompany.open(folder, clock=Clock(), role="owner")
+    try:
+        yield Office(company, Clock())
     finally:
         await company.close()
 
@@ -221,6 +230,29 @@ async def ready(pilot: Pilot[None], office: Office) -> OpsroomApp:
 
 def shown(app: OpsroomApp) -> str:
     """The text on the screen."""
-    svg = app.export_screenshot()
-    text = re.sub(r"<[^>]+>", "", svg[svg.index("</defs>") :]) if "</defs>" in svg else svg
-    return text.replace("&#160;", " ")
+    height = app.size.height
+    lines = app.screen._compositor.render_strips() if app.screen else []
+    return "\n".join("".join(segment.text for segment in line) for line in lines[:height])
+
+
+async def wait(pilot: Pilot[None], office: Office, seconds: float) -> None:
+    """Let time pass: what was held long enough is sent."""
+    app = pilot.app
+    assert isinstance(app, OpsroomApp)
+    office.clock.forward(seconds)
+    app.room.decisions.look_at_the_clock()
+    app.room.grow_older()
+    await settle(pilot)
+
+
+async def press(pilot: Pilot[None], *keys: str) -> None:
+    """Press keys as a person does, one after the other, each seen to its end."""
+    for key in keys:
+        await pilot.press(key)
+        await settle(pilot)
+
+
+async def write(pilot: Pilot[None], text: str) -> None:
+    """Type a text into the field that has the focus."""
+    await pilot.press(*("space" if letter == " " else letter for letter in text))
+    await pilot.pause()

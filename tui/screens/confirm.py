@@ -23,8 +23,8 @@ class Confirm(ModalScreen[bool]):
     CSS_PATH = "dialogs.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "cancel", "Cancel", show=False),
-        Binding("left,up,h,k", "app.focus('cancel')", show=False),
-        Binding("right,down,l,j", "app.focus('yes')", show=False),
+        Binding("left,up,h,k", "go('cancel')", show=False),
+        Binding("right,down,l,j", "go('yes')", show=False),
     ]
 
     def __init__(self, title: str, lines: Sequence[str], yes: str, monotonic: Callable[[], float]) -> None:
@@ -55,6 +55,10 @@ class Confirm(ModalScreen[bool]):
         if self._monotonic() - self._asked_at < DEAF_S:
             return
         self.dismiss(event.button.id == "yes")
+
+    def action_go(self, button: str) -> None:
+        """Left is always Cancel, however often it is pressed."""
+        self.query_one(f"#{button}").focus()
 
     def action_cancel(self) -> None:
         """No."""
