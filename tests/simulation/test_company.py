@@ -1,0 +1,87 @@
+"""Whole lives of goals under many seeds: everything ends or waits for a person, and nothing is done twice."""
+
+from pathlib import Path
+
+import pytest
+
+from core.blackboard.fold import rebuild_and_compare
+from core.domain.entities import Goal
+from core.domain.plan import Action, Held
+from core.domain.states import GOAL_FINAL, GoalStatus
+from tests.simulation.agents import HARD, Habits
+from tests.simulation.laws import waiting_for_nothing
+from tests.simulation.simulator import Simulation, a_simulation
+
+STEPS = 40
+
+
+async def two_goals(simulation: Simulation) -> list[int]:
+    made = []
+    for number in (1, 2):
+        answer = await simulation.operator(
+            "CreateGoal", title=f"Audit {number}", must_haves=("count", "search"), round_cap=3
+        )
+        await simulation.operator("DispatchGoal", goal=answer["id"])
+        made.append(answer["id"])
+    return made
+
+
+def reached(item: Action | Held) -> str:
+    """What a planned action or a held reason is about."""
+    if isinstance(item, Held):
+        return item.entity
+    about = item.arguments
+    for name in ("task", "round", "goal"):
+        number = about.get(name) or about.get(f"{name}_id")
+        if number:
+            return f"{name}:{number}"
+    return str(about.get("entity", ""))
+
+
+async def nothing_is_forgotten(simulation: Simulation) -> None:
+    """Every open task can move, or somebody or something is named that it waits for."""
+    _, plan = await simulation.ticker.look()
+    named = {item.entity for item in await simulation.inbox()}
+    about = {reached(item) for item in (*plan.actions, *plan.held)}
+    about |= {f"task:{number}" for action in plan.actions for number in action.arguments.get("offers", ())}
+    about |= {f"task:{number}" for action in plan.actions for number in action.arguments.get("tasks", ())}
+    lost = await simulation.read(lambda tx: waiting_for_nothing(tx, named, about))
+    assert lost == []
+
+
+async def live(simulation: Simulation) -> None:
+    """Steps in which the person answers at random, and later with yes, until everything has ended."""
+    for step in range(STEPS * 6):
+        await simulation.step()
+        await nothing_is_forgotten(simulation)
+        if step % 3 == 2:
+            await simulation.end_hanging()
+            await simulation.decide_all(kindly=step > STEPS)
+        alive = await simulation.board.readers.entities(Goal, "status NOT IN ('done', 'failed', 'cancelled')")
+        if not alive:
+            return
+    goals = await simulation.board.readers.entities(Goal, "true")
+    _, plan = await simulation.ticker.look()
+    raise AssertionError(f"{goals}\n{plan}\n{await simulation.inbox()}")
+
+
+SEEDS = [*range(4), *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(4, 60))]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+async def test_every_goal_ends_whatever_its_agents_do(seed: int, tmp_path: Path) -> None:
+    async with a_simulation(tmp_path, seed, HARD if seed % 2 else Habits()) as simulation:
+        await two_goals(simulation)
+        await live(simulation)
+        assert await simulation.read(lambda tx: rebuild_and_compare(tx.connection)) == []
+        assert {goal.status for goal in await simulation.board.readers.entities(Goal, "true")} <= GOAL_FINAL
+
+
+async def test_good_agents_finish_a_goal_to_the_operators_yes(tmp_path: Path) -> None:
+    async with a_simulation(tmp_path) as simulation:
+        await two_goals(simulation)
+        for _ in range(STEPS):
+            await simulation.step()
+            await simulation.decide_all(kindly=True)
+        goals = await simulation.board.readers.entities(Goal, "true")
+        assert {goal.status for goal in goals} == {GoalStatus.DONE}
