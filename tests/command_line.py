@@ -1,9 +1,14 @@
 """How tests call the command line: as real processes, in a home of their own, and small folders to audit."""
 
+import fcntl
+import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 ARGV = (sys.executable, "-m", "tui.cli")
@@ -59,3 +64,23 @@ def a_folder(place: Path, *, git: bool = True) -> Path:
 def run_git(place: Path, *words: str) -> str:
     """What git says."""
     return subprocess.run(["git", "-C", str(place), *words], capture_output=True, text=True, check=True).stdout
+
+
+def a_finished_demo(factory: pytest.TempPathFactory) -> tuple[Path, "subprocess.CompletedProcess[str]"]:
+    """One demo that came to its end, made once for all test processes: the audited folder and what was said.
+
+    A copy of its company lies beside the folder, `as it ended`.
+    """
+    base = factory.getbasetemp()
+    shared = (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / "finished demo"
+    shared.mkdir(exist_ok=True)
+    audited, told = shared / "small folder", shared / "told.json"
+    with (shared / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not told.exists():
+            done = opsroom(shared, "demo", a_folder(audited), "--headless", "--approve-all", "--json")
+            if done.returncode == 0:
+                shutil.copytree(json.loads(done.stdout)["company"], shared / "as it ended")
+            told.write_text(json.dumps([done.returncode, done.stdout, done.stderr]))
+    code, out, err = json.loads(told.read_text())
+    return audited, subprocess.CompletedProcess([], code, out, err)

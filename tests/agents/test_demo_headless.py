@@ -14,15 +14,13 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.command_line import ARGV, a_folder, environment, opsroom, run_git, started
+from tests.command_line import ARGV, a_finished_demo, a_folder, environment, opsroom, run_git, started
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, "subprocess.CompletedProcess[str]"]:
     """One demo that came to its end: the audited folder and what the command said."""
-    home = tmp_path_factory.mktemp("home")
-    audited = a_folder(home / "small folder")
-    return audited, opsroom(home, "demo", audited, "--headless", "--approve-all", "--json")
+    return a_finished_demo(tmp_path_factory)
 
 
 def result_of(done: "subprocess.CompletedProcess[str]") -> dict[str, Any]:

@@ -2,12 +2,13 @@
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.command_line import ROOT, a_folder, opsroom
+from tests.command_line import ROOT, a_finished_demo
 from tui.cli import main
 from tui.cli.exits import MEANING
 from tui.cli.table import SUBCOMMANDS, Subcommand
@@ -80,19 +81,12 @@ def agree(name: str, told: str) -> None:
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """A finished demo and its JSON."""
-    home = tmp_path_factory.mktemp("docs")
-    done = opsroom(
-        home,
-        "demo",
-        a_folder(home / "src", git=False),
-        "--company",
-        home / "c",
-        "--headless",
-        "--approve-all",
-        "--json",
-    )
+    audited, done = a_finished_demo(tmp_path_factory)
     assert done.returncode == 0, done.stderr
-    return home / "c", done.stdout
+    # These tests act on it, and others look at it too.
+    company = tmp_path_factory.mktemp("docs") / "c"
+    shutil.copytree(audited.parent / "as it ended", company)
+    return company, done.stdout
 
 
 class TestTheKeys:

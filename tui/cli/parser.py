@@ -43,7 +43,7 @@ def make_parser() -> Parser:
         description="A control room in the terminal for a company of AI agents. `opsroom DIR` opens the room.",
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
-    first = parser.add_subparsers(metavar="SUBCOMMAND", title="subcommands", required=True)
+    first = parser.add_subparsers(prog="opsroom", metavar="SUBCOMMAND", title="subcommands", required=True)
     groups = {}
     for name, words in GROUPS.items():
         group = first.add_parser(name, help=f"{name}s: {words}", description=f"Subcommands: {words}.")
