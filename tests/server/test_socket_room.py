@@ -16,6 +16,7 @@ from pathlib import Path
 
 from core.config import board_path
 from tests.command_line import ARGV, environment, opsroom, started
+from tui.cli import main
 from tui.cli.status import owner_of
 
 
@@ -56,9 +57,8 @@ def wait_until(true: Callable[[], object], seconds: float = 20) -> None:
 
 def test_a_room_takes_a_dead_owners_board_over_and_others_act_through_it(tmp_path: Path) -> None:
     company = tmp_path / "acme"
-    assert opsroom(tmp_path, "init", company).returncode == 0
-    assert opsroom(tmp_path, "goal", "add", company, "First").returncode == 0
-    assert opsroom(tmp_path, "start", company).returncode == 0
+    for words in (["init", str(company)], ["goal", "add", str(company), "First"], ["start", str(company)]):
+        assert main(words) == 0
     owner = started(tmp_path, "run", company, "--headless", "--wait")
     wait_until((company / "board.sock").exists)
     with a_room(tmp_path, company) as (room, press, told):
@@ -79,7 +79,7 @@ def test_a_room_takes_a_dead_owners_board_over_and_others_act_through_it(tmp_pat
 
 def test_a_polite_kill_restores_the_terminal_and_ends_whole(tmp_path: Path) -> None:
     company = tmp_path / "acme"
-    assert opsroom(tmp_path, "init", company).returncode == 0
+    assert main(["init", str(company)]) == 0
     with a_room(tmp_path, company) as (room, _press, told):
         wait_until((company / "board.sock").exists)
         room.send_signal(signal.SIGTERM)
