@@ -194,7 +194,7 @@ def read_terminal(master: int) -> str:
     return told.decode(errors="replace")
 
 
-def wait_until(true: Any, seconds: float = 20) -> None:
+def wait_until(true: Any, seconds: float = 45) -> None:
     deadline = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < deadline, "it did not happen in time"
