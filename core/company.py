@@ -5,6 +5,7 @@ A company is a folder with a board. Whoever owns the board runs its ticker and i
 
 import asyncio
 import contextlib
+import functools
 import os
 import time
 import uuid
@@ -17,7 +18,7 @@ from core.agents.transcript import Transcripts
 from core.blackboard.board import Board
 from core.commands.company import CreateCompany
 from core.commands.door import Door, LocalDoor
-from core.commands.registry import Answer, Command
+from core.commands.registry import Answer, Command, build
 from core.commands.remote_door import RemoteDoor
 from core.config import CONFIG, Config, board_path, read_config, write_config
 from core.dispatcher import Caps, Dispatcher
@@ -34,6 +35,7 @@ def wall_clock() -> int:
     return time.time_ns() // 1_000_000
 
 
+@functools.cache
 def socket_path(folder: Path) -> Path:
     """The owner's socket, in the company's own folder (0700), through its descriptor if the path is too long."""
     path = folder / "board.sock"
@@ -45,12 +47,12 @@ def socket_path(folder: Path) -> Path:
 
 async def create_company(folder: Path, config: Config, *, clock: Clock = wall_clock) -> None:
     """Make a company's folder and board. Raises Invalid if the folder holds one already."""
+    command = build(CreateCompany, name=config.name, mission=config.mission, locale=config.locale)
     await asyncio.to_thread(_make_folder, folder, config)
     board = await Board.open(board_path(folder), clock=clock, create=True, role="owner")
     try:
         assert board.writer is not None
         door = LocalDoor(board.writer, "init")
-        command = CreateCompany(name=config.name, mission=config.mission, locale=config.locale)
         await door.execute(Operator(), command)
     finally:
         await board.close()
