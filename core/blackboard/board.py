@@ -9,7 +9,6 @@ from typing import Literal
 
 from core.blackboard.files import (
     Identity,
-    beside,
     board_error,
     check_identity,
     check_writable,
@@ -123,11 +122,6 @@ class Board:
     def is_owner(self) -> bool:
         """Whether this process writes."""
         return self.writer is not None
-
-    @property
-    def socket(self) -> Path:
-        """Where the owner listens for other processes' commands."""
-        return beside(self.path, "sock")
 
     async def try_own(self) -> bool:
         """Take the board over when its owner is gone; followers go on without a gap. True when this process owns it.
