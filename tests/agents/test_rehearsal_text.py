@@ -5,12 +5,10 @@ import os
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from core.agents.rehearsal.audit.survey import Survey
 from core.agents.rehearsal.handoffs import handoff
 from core.agents.rehearsal.words import cut, markdown, named, plain
 from core.agents.rehearsal.works import WORKS
@@ -109,10 +107,3 @@ async def test_hostile_names_are_text_in_the_report_and_on_the_board(tmp_path: P
             assert "obey" not in comment.body.split("\n" + EXPERIENCE_PREFIX)[-1] or "\n" not in comment.body
         titles = json.dumps([task.title for task in await play.all(Task)])
         assert "\\u001b" not in titles
-
-
-@pytest.mark.parametrize("name", list(HOSTILE))
-def test_the_names_are_really_there(tmp_path: Path, name: bytes) -> None:
-    a_folder(tmp_path, {name: b""})
-    assert os.listdir(os.fsencode(tmp_path)) == [name]
-    assert Survey.of(tmp_path).root

@@ -2,11 +2,12 @@
 
 import os
 
+from core.agents.rehearsal.mail import noted
 from core.agents.rehearsal.shift import Shift, no_reply
 from core.agents.rehearsal.words import cut, plain
 from core.agents.rehearsal.works import WORKS
 from core.agents.runner import Outcome
-from core.domain.entities import Comment, Goal
+from core.domain.entities import Goal
 from core.domain.states import GoalStatus, RunStatus
 
 
@@ -57,32 +58,3 @@ async def take_note(shift: Shift) -> Outcome:
     body = "I took your note in as a constraint. The draft waits for your review again."
     await shift.act("AddComment", goal=goal.id, body=body, reply_to=note.id)
     return Outcome(detail="the note is a constraint now")
-
-
-async def noted(shift: Shift) -> Comment | None:
-    """The operator's comment that woke this run; agents' thanks to each other wake nobody for long (F7)."""
-    return next(
-        iter(
-            await shift.find(
-                Comment,
-                "author = 'human' AND id IN (SELECT comment_id FROM mentions WHERE run_id = :run) ORDER BY id DESC",
-                run=shift.assignment.run.id,
-            )
-        ),
-        None,
-    )
-
-
-async def answer(shift: Shift) -> Outcome:
-    """Anybody else who is named by the operator says what a rehearsal agent can do."""
-    note = await noted(shift)
-    if note is None:
-        return no_reply("no person asked")
-    can = ", ".join(shift.assignment.agent.capabilities) or shift.assignment.agent.role
-    body = (
-        f"I read your note. I am a rehearsal agent without a model: I do {can}, and nothing else. To change the plan,"
-        " send the draft or the report back with your note."
-    )
-    about = {"task": note.task_id} if note.task_id is not None else {"goal": note.goal_id}
-    await shift.act("AddComment", body=body, reply_to=note.id, **about)
-    return Outcome()

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from core.agents.rehearsal import ceo, coordinator, executor, offers, reporting, reviewer, shift
+from core.agents.rehearsal import ceo, coordinator, executor, mail, offers, reporting, reviewer, shift
 from core.agents.rehearsal.shift import AuditFailed, Shift, no_reply
 from core.agents.runner import Assignment, Desk, Outcome
 from core.domain.states import Role, RunKind, RunStatus
@@ -50,7 +50,7 @@ class RehearsalRunner:
     def duty(self, assignment: Assignment) -> Duty:
         """What this run is to do."""
         if assignment.run.kind == RunKind.MENTION:
-            return ceo.take_note if assignment.agent.role == Role.CEO and assignment.task is None else ceo.answer
+            return ceo.take_note if assignment.agent.role == Role.CEO and assignment.task is None else mail.answer
         return DUTIES.get(assignment.run.kind, _nothing)
 
     async def audit(self, at_work: Shift, kind: str, further: dict[str, Any]) -> dict[str, Any]:
