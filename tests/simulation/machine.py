@@ -1,0 +1,386 @@
+"""Random commands by many actors, legal and not: no law of the board is ever broken (Hypothesis)."""
+
+import asyncio
+import tempfile
+from collections.abc import Coroutine
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from core.blackboard.fold import rebuild_and_compare
+from core.domain.actors import Actor, Agent
+from core.domain.entities import Run, Task
+from core.domain.errors import OpsroomError
+from core.domain.lifecycles import LIFECYCLES
+from core.domain.states import RunKind, TaskStatus
+from tests.simulation.laws import broken_laws
+from tests.unit.world import HANDOFF, OPERATOR, SYSTEM, World, a_company
+
+FINDING = {"what": "42 is wrong", "where": "Figures", "change": "43"}
+SLUGS = ("vera", "cora", "rita", "chad", "ada", "bob")
+WAITS_FOR_A_RUN = "status IN ('claimed', 'working') AND current_run IS NULL"
+OF_TASKS = (
+    "CancelTask", "UnblockTask", "ResumeTask", "ReleaseTask", "AssignTask", "EnqueueTask", "WaiveDependency",
+)  # fmt: skip
+OF_ROUNDS = ("StallRound", "EscalateRound", "ReviewRound", "ResolveRound")
+OF_GOALS = (
+    "CancelGoal", "ActivateGoal", "ReportGoal", "AcceptGoal", "SendBackGoal", "ArchiveGoal", "PauseGoal",
+    "DispatchGoal",
+)  # fmt: skip
+pick = st.integers(0, 1_000_000)
+
+
+class CommandsMachine(RuleBasedStateMachine):
+    """A board, and actors that come and go; those that have gone try on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.loop = asyncio.new_event_loop()
+        self.stack = AsyncExitStack()
+        self.folder = tempfile.TemporaryDirectory()
+        self.world: World = self.wait(self.stack.enter_async_context(a_company(Path(self.folder.name))))
+        self.actors: list[Agent] = []
+        self.gone: list[Agent] = []
+        self.seen = 0
+        self.states: dict[tuple[str, int], str] = {}
+
+    def wait(self, what: Coroutine[Any, Any, Any]) -> Any:
+        return self.loop.run_until_complete(what)
+
+    def teardown(self) -> None:
+        self.wait(self.stack.aclose())
+        self.loop.close()
+        self.folder.cleanup()
+
+    # Choosing ----------------------------------------------------------------------------------------------
+
+    def try_(self, actor: Actor, command: str, **arguments: Any) -> dict[str, Any] | None:
+        """Send a command; a refusal is as good as an answer, any other error is a bug."""
+        try:
+            return self.wait(self.world.do(actor, command, **arguments))
+        except OpsroomError:
+            return None
+
+    def one(self, table: str, number: int, where: str = "1 = 1") -> int:
+        """The id of some row; 1 if there is none."""
+        rows = self.wait(self.world.read(lambda tx: tx.all(f"SELECT id FROM {table} WHERE {where} ORDER BY id")))
+        return int(rows[number % len(rows)]["id"]) if rows else 1
+
+    def somebody(self, number: int) -> Actor:
+        """The operator, the system, or the run of an agent that may be over."""
+        everybody: list[Actor] = [OPERATOR, SYSTEM, *self.actors]
+        return everybody[number % len(everybody)]
+
+    @initialize(discussion=st.booleans())
+    def begin_with_two_goals(self, discussion: bool) -> None:
+        self.make_goal(3, False)
+        self.make_goal(2, discussion)
+
+    def make_goal(self, count: int, discussion: bool) -> None:
+        tasks = [{"title": f"part {number}", "must_haves": ("M1",)} for number in range(count)]
+        made = self.try_(OPERATOR, "CreateGoal", title="Audit", must_haves=("count",), tasks=tasks, round_cap=2)
+        assert made is not None
+        self.try_(OPERATOR, "DispatchGoal", goal=made["id"], discussion=discussion)
+
+    # Runs --------------------------------------------------------------------------------------------------
+
+    @rule(slug=st.sampled_from(SLUGS), kind=st.sampled_from(RunKind), task=pick)
+    def start_a_run(self, slug: str, kind: RunKind, task: int) -> None:
+        about: dict[str, Any] = {}
+        if kind in (RunKind.EXECUTE, RunKind.REVIEW, RunKind.MENTION):
+            wanted = {
+                "execute": "status IN ('claimed', 'working') AND current_run IS NULL",
+                "review": "status = 'review'",
+            }
+            about["task_id"] = self.one("tasks", task, wanted.get(kind, "1 = 1"))
+        elif kind == RunKind.BROADCAST:
+            about["offers"] = (self.one("tasks", task, "status = 'pending'"),)
+        agent = self.wait(self.world.agent(slug))
+        if kind == RunKind.EXECUTE and "task_id" in about:
+            rows = self.wait(self.world.all(Task, "id = :id", id=about["task_id"]))
+            agent_id = (rows[0].assignee_id if rows else None) or agent.id
+        else:
+            agent_id = agent.id
+        key = f"machine:{next(self.world.numbers)}"
+        queued = self.try_(SYSTEM, "QueueRun", kind=kind, agent_id=agent_id, key=key, **about)
+        if queued is not None:
+            self.begin(queued["id"])
+
+    def begin(self, run_id: int) -> None:
+        started = self.try_(SYSTEM, "StartRun", run=run_id, owner="o", runs_at_once=50, starts_per_minute=10_000)
+        if started is None or not started["started"]:
+            return
+        self.try_(SYSTEM, "ConfirmRun", run=run_id)
+        run = self.wait(self.world.find(Run, run_id))
+        slug = {agent.id: agent.slug for agent in self.wait(self.agents())}[run.agent_id]
+        self.actors.append(Agent(run.agent_id, slug, run_id, run.fence))
+
+    async def agents(self) -> Any:
+        from core.domain.entities import AgentRecord
+
+        return await self.world.all(AgentRecord)
+
+    @rule(number=pick)
+    def begin_a_queued_run(self, number: int) -> None:
+        self.begin(self.one("runs", number, "status = 'queued'"))
+
+    @rule(number=pick, end=st.sampled_from(["succeeded", "failed", "timed_out", "rate_limited", "lost", "killed"]))
+    def end_a_run(self, number: int, end: str) -> None:
+        run = self.one("runs", number, "status IN ('queued', 'starting', 'running')" if number % 4 else "1 = 1")
+        if end == "lost":
+            self.try_(SYSTEM, "LoseRun", run=run, why="gone")
+        elif end == "killed":
+            self.try_(OPERATOR, "KillRun", run=run)
+        else:
+            self.try_(SYSTEM, "FinishRun", run=run, status=end)
+
+    # Work --------------------------------------------------------------------------------------------------
+
+    @rule(count=st.integers(1, 3), discussion=st.booleans())
+    def make_a_goal(self, count: int, discussion: bool) -> None:
+        self.make_goal(count, discussion)
+
+    @rule(task=pick, steps=st.integers(1, 5), by=st.sampled_from(("ada", "bob")))
+    def go_on(self, task: int, steps: int, by: str) -> None:
+        """The next things that a good agent would do with a task."""
+        number = self.one("tasks", task, "status IN ('pending', 'claimed', 'working', 'review')")
+        for _ in range(steps):
+            rows = self.wait(self.world.all(Task, "id = :id", id=number))
+            if not rows:
+                return
+            match rows[0].status:
+                case TaskStatus.PENDING:
+                    self.start_a_run(by, RunKind.BROADCAST, task)
+                    self.try_(self.newest(), "ClaimTask", task=number)
+                    self.end_newest()
+                case TaskStatus.CLAIMED | TaskStatus.WORKING if rows[0].current_run is None:
+                    self.start_a_run(by, RunKind.EXECUTE, self.place(number))
+                case TaskStatus.CLAIMED | TaskStatus.WORKING:
+                    current = [actor for actor in self.actors if actor.run_id == rows[0].current_run]
+                    if current:
+                        self.deliver(current[0], number)
+                        self.try_(SYSTEM, "FinishRun", run=current[0].run_id, status="succeeded")
+                case TaskStatus.REVIEW:
+                    self.judge(0, self.place(number, "status = 'review'"), ("approved", "rejected")[task % 3 == 0])
+                    self.end_newest()
+
+    def place(self, number: int, where: str = WAITS_FOR_A_RUN) -> int:
+        """The number with which `one` finds this very task."""
+        rows = self.wait(self.world.read(lambda tx: tx.all(f"SELECT id FROM tasks WHERE {where} ORDER BY id")))
+        ids = [row["id"] for row in rows]
+        place = ids.index(number) if number in ids else 0
+        return next(n for n in range(place, place + 5 * len(ids) + 1, len(ids) or 1) if n % 5) if ids else 0
+
+    def newest(self) -> Actor:
+        return self.actors[-1] if self.actors else OPERATOR
+
+    def end_newest(self) -> None:
+        if self.actors:
+            self.try_(SYSTEM, "FinishRun", run=self.actors[-1].run_id, status="succeeded")
+
+    def deliver(self, actor: Actor, number: int) -> None:
+        self.try_(actor, "StartTask", task=number)
+        self.try_(actor, "AddOutput", task=number, type="data", title="Figures", content="42")
+        self.try_(actor, "AddComment", task=number, kind="handoff", body=HANDOFF)
+        self.try_(actor, "SubmitTask", task=number)
+
+    @rule(who=pick, goal=pick, on=pick, on_fail=st.sampled_from(["cancel", "proceed", "hold"]))
+    def make_a_task(self, who: int, goal: int, on: int, on_fail: str) -> None:
+        depends = [{"task": self.one("tasks", on), "on_fail": on_fail}] if on % 2 else []
+        number = self.one("goals", goal)
+        self.try_(self.somebody(who), "CreateTask", goal=number, title="more", depends_on=depends)
+
+    @rule(task=pick, on=pick, on_fail=st.sampled_from(["cancel", "proceed", "hold"]))
+    def let_a_task_wait(self, task: int, on: int, on_fail: str) -> None:
+        pair = {"task": self.one("tasks", task), "depends_on": self.one("tasks", on)}
+        self.try_(OPERATOR, "AddDependency", on_fail=on_fail, **pair)
+
+    @rule(who=pick, task=pick)
+    def claim(self, who: int, task: int) -> None:
+        number = self.one("tasks", task, "status = 'pending'" if task % 5 else "1 = 1")
+        claimers = [self.somebody(who), self.somebody(who + 1), self.somebody(who + 2)]
+
+        async def race() -> list[Any]:
+            claims = (self.world.do(actor, "ClaimTask", task=number) for actor in claimers)
+            return await asyncio.gather(*claims, return_exceptions=True)
+
+        won = [answer for answer in self.wait(race()) if isinstance(answer, dict)]
+        assert len(won) <= 1
+
+    @rule(
+        who=pick,
+        task=pick,
+        act=st.sampled_from(
+            ["StartTask", "SubmitTask", "FailTask", "BlockTask", "AskOperator", "AddOutput", "AddComment"]
+        ),
+    )
+    def work(self, who: int, task: int, act: str) -> None:
+        working = "status IN ('claimed', 'working') AND current_run IS NOT NULL" if task % 5 else "1 = 1"
+        number = self.one("tasks", task, working)
+        actor = self.somebody(who)
+        rows = self.wait(self.world.all(Task, "id = :id", id=number))
+        if rows and task % 5:
+            current = [agent for agent in self.actors if agent.run_id == rows[0].current_run]
+            actor = current[0] if current else actor
+        arguments: dict[str, dict[str, Any]] = {
+            "FailTask": {"reason": "no"},
+            "BlockTask": {"reason": "no", "block_kind": "transient"},
+            "AskOperator": {"kind": "red_line", "title": "May I?", "payload": {"path": "old"}},
+            "AddOutput": {"type": "data", "title": "Figures", "content": "42"},
+            "AddComment": {"kind": "handoff", "body": HANDOFF},
+        }
+        self.try_(actor, act, task=number, **arguments.get(act, {}))
+
+    @rule(who=pick, task=pick, verdict=st.sampled_from(["approved", "approved", "rejected", "needs_revision"]))
+    def judge(self, who: int, task: int, verdict: str) -> None:
+        number = self.one("tasks", task, "status = 'review'" if task % 5 else "1 = 1")
+        slug = ("rita", "chad", "ada", "cora")[who % 4]
+        agent = self.wait(self.world.agent(slug))
+        key = f"machine:{next(self.world.numbers)}"
+        queued = self.try_(SYSTEM, "QueueRun", kind="review", agent_id=agent.id, key=key, task_id=number)
+        if queued is not None:
+            self.begin(queued["id"])
+        actor = self.actors[-1] if self.actors else OPERATOR
+        outputs = self.wait(self.world.read(lambda tx: tx.all("SELECT id FROM outputs WHERE task_id = :t", t=number)))
+        self.try_(
+            actor, "ReviewTask", task=number, verdict=verdict, summary="so",
+            findings=(FINDING,), opened_outputs=[row["id"] for row in outputs],
+        )  # fmt: skip
+
+    @rule(
+        who=pick,
+        task=pick,
+        act=st.sampled_from(OF_TASKS),
+    )
+    def move(self, who: int, task: int, act: str) -> None:
+        arguments: dict[str, dict[str, Any]] = {
+            "CancelTask": {"reason": "no"},
+            "ReleaseTask": {"why": "lost"},
+            "AssignTask": {"agent": SLUGS[task % 6]},
+            "ResumeTask": {"go_on": bool(task % 2)},
+            "WaiveDependency": {"depends_on": self.one("tasks", who)},
+        }
+        self.try_(self.somebody(who), act, task=self.one("tasks", task), **arguments.get(act, {}))
+
+    # Rounds, goals and questions ---------------------------------------------------------------------------------
+
+    @rule(
+        who=pick,
+        number=pick,
+        act=st.sampled_from(OF_ROUNDS),
+        decision=st.sampled_from(["next_round", "report", "stop"]),
+    )
+    def move_a_round(self, who: int, number: int, act: str, decision: str) -> None:
+        round_ = self.one("rounds", number, "status <> 'closed'")
+        arguments: dict[str, Any] = {"why": "so"} if act in ("StallRound", "EscalateRound") else {"decision": decision}
+        if act == "ReviewRound":
+            arguments |= {"goal_clear": "y", "covered": "y", "next_step": "z"}
+            arguments |= {"tasks": ({"title": "next"},)} if decision == "next_round" else {}
+        cora = [agent for agent in self.actors if agent.slug == "cora"]
+        actor = cora[-1] if cora and act == "ReviewRound" else self.somebody(who)
+        self.try_(actor, act, round=round_, **arguments)
+
+    @rule(
+        who=pick,
+        number=pick,
+        act=st.sampled_from(
+            [
+                "CancelGoal",
+                "ActivateGoal",
+                "ReportGoal",
+                "AcceptGoal",
+                "SendBackGoal",
+                "ArchiveGoal",
+                "PauseGoal",
+                "DispatchGoal",
+            ]
+        ),
+    )
+    def move_a_goal(self, who: int, number: int, act: str) -> None:
+        goal = self.one("goals", number)
+        arguments = {"CancelGoal": {"reason": "no"}, "ReportGoal": {"summary": "y"}, "SendBackGoal": {"note": "more"}}
+        actor = self.somebody(who)
+        if act == "CancelGoal" and number % 3:
+            return
+        if act == "ReportGoal" and isinstance(actor, Agent):
+            self.try_(actor, "AddOutput", goal=goal, type="document", title="Report", content="# 42")
+        self.try_(actor, act, goal=goal, **arguments.get(act, {}))
+
+    @rule(number=pick, decision=st.sampled_from(["approved", "rejected", "revision_requested"]), who=pick)
+    def decide(self, number: int, decision: str, who: int) -> None:
+        question = self.one("approvals", number, "status = 'pending'" if number % 4 else "1 = 1")
+        actor = OPERATOR if who % 4 else self.somebody(who)
+        self.try_(actor, "DecideApproval", approval=question, decision=decision, note="so")
+
+    @rule(who=pick, task=pick, number=pick)
+    def use_an_approval(self, who: int, task: int, number: int) -> None:
+        question = self.one("approvals", number, "status = 'approved'")
+        use = {"approval": question, "approved_payload": {"path": "old"}}
+        task_id = self.one("tasks", task, "status = 'working'")
+        self.try_(self.somebody(who), "AddOutput", task=task_id, type="other", title="x", content="y", **use)
+
+    @rule(slug=st.sampled_from(SLUGS[1:]), pause=st.booleans())
+    def pause_or_resume(self, slug: str, pause: bool) -> None:
+        self.try_(OPERATOR, "PauseAgent" if pause else "ResumeAgent", agent=slug)
+
+    @rule(chance=st.integers(0, 7))
+    def stop_and_start(self, chance: int) -> None:
+        if chance:
+            return
+        self.try_(OPERATOR, "StopCompany")
+        self.try_(OPERATOR, "StartCompany")
+
+    @rule(ms=st.integers(-60_000, 120_000))
+    def let_time_pass(self, ms: int) -> None:
+        self.world.clock.advance(ms)
+
+    @rule(who=pick, task=pick)
+    def comment(self, who: int, task: int) -> None:
+        body = f"@{SLUGS[who % 6]} and @{SLUGS[task % 6]}?"
+        self.try_(self.somebody(who), "AddComment", task=self.one("tasks", task), kind="question", body=body)
+
+    # What always holds -------------------------------------------------------------------------------------------
+
+    @invariant()
+    def no_law_is_broken(self) -> None:
+        assert self.wait(self.world.read(broken_laws)) == []
+
+    @invariant()
+    def every_change_of_a_status_is_in_the_table(self) -> None:
+        rows = self.wait(
+            self.world.read(
+                lambda tx: tx.all(
+                    "SELECT id, entity, entity_id, changed ->> '$.status' AS status FROM events"
+                    " WHERE id > :seen AND changed ->> '$.status' IS NOT NULL ORDER BY id",
+                    seen=self.seen,
+                )
+            )
+        )
+        for row in rows:
+            self.seen = row["id"]
+            cycle = LIFECYCLES.get(row["entity"].removesuffix("s"))
+            if cycle is None:
+                continue
+            thing = (row["entity"], row["entity_id"])
+            before = self.states.get(thing)
+            self.states[thing] = row["status"]
+            if before == row["status"]:
+                continue
+            legal = {move.target for move in cycle.moves if move.source == before}
+            assert row["status"] in legal, (thing, before, row["status"])
+
+    @invariant()
+    def who_has_gone_can_write_nothing(self) -> None:
+        live = {run.id for run in self.wait(self.world.all(Run, "status IN ('starting', 'running')"))}
+        self.gone += [actor for actor in self.actors if actor.run_id not in live]
+        self.actors = [actor for actor in self.actors if actor.run_id in live]
+        if self.gone:
+            assert self.try_(self.gone[self.seen % len(self.gone)], "AddComment", task=1, body="still here") is None
+
+    @invariant()
+    def the_tables_are_what_the_events_tell(self) -> None:
+        if self.seen % 7 == 0:
+            assert self.wait(self.world.read(lambda tx: rebuild_and_compare(tx.connection))) == []
