@@ -81,7 +81,7 @@ def _goal_has(goal: Goal, part: Part) -> bool:
         case "goal":
             return part.value.removeprefix("g") == str(goal.id)
         case _:
-            return part.value in f"g{goal.id} {goal.title.casefold()}"
+            return part.value in f"g{goal.id} {signs.of_goal(goal)[1]} {goal.title.casefold()}"
 
 
 def _task_has(task: Task, slug: str, part: Part) -> bool:
@@ -93,4 +93,4 @@ def _task_has(task: Task, slug: str, part: Part) -> bool:
         case "goal":
             return part.value.removeprefix("g") == str(task.goal_id)
         case _:
-            return part.value in f"t{task.id} {slug} {task.title.casefold()}"
+            return part.value in f"t{task.id} {signs.of_task(task)[1]} {slug} {task.title.casefold()}"

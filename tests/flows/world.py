@@ -225,6 +225,7 @@ async def ready(pilot: Pilot[None], office: Office) -> OpsroomApp:
         await asyncio.sleep(0.01)
     await settle(pilot)
     office.clock.forward(1)
+    app.room.grow_older()
     return app
 
 
