@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from core.blackboard.transaction import Transaction
 from core.domain import facts as bases
+from core.domain.actors import SYSTEM
 from core.domain.entities import (
     AgentRecord,
     Approval,
@@ -17,6 +18,7 @@ from core.domain.entities import (
     Task,
 )
 from core.domain.facts import Attempts, Facts
+from core.domain.limits import RUN_ATTEMPTS
 from core.domain.states import GoalStatus, RoundStatus, RunStatus, TaskStatus
 
 READY_SHOWN = 500
@@ -57,6 +59,7 @@ def gather(tx: Transaction, tick: int, lost: Callable[[Iterable[Run]], Mapping[i
         attempts=_attempts(tx, goals, last_rounds, rounds, ready, busy),
         lost=lost(runs),
         heartbeat_at=heartbeat,
+        proposal_cut_off=not goals and _proposal_cut_off(tx),
         tick=tick,
     )
 
@@ -69,6 +72,18 @@ def _runnable(tx: Transaction, rounds: Iterable[Round], ready: Iterable[Task]) -
         return frozenset(known)
     query = "SELECT 1 FROM tasks WHERE round_id = :r AND status = 'pending' AND open_deps = 0 LIMIT 1"
     return frozenset(r.id for r in rounds if r.id in known or tx.value(query, r=r.id) is not None)
+
+
+def _proposal_cut_off(tx: Transaction) -> bool:
+    """Whether the last proposal was lost or ended by the program; not when that happens again and again (F23)."""
+    last = tx.all(
+        "SELECT status, (SELECT actor FROM events WHERE entity = 'runs' AND entity_id = runs.id AND kind = 'RunKilled')"
+        " AS ended_by FROM runs WHERE idempotency_key >= 'propose:' AND idempotency_key < 'propose;'"
+        " ORDER BY idempotency_key DESC LIMIT :most",
+        most=RUN_ATTEMPTS,
+    )
+    cut_off = [row["status"] == "lost" or (row["status"], row["ended_by"]) == ("killed", SYSTEM) for row in last]
+    return cut_off[:1] == [True] and not (len(cut_off) == RUN_ATTEMPTS and all(cut_off))
 
 
 def _last_round(tx: Transaction, goal: Goal) -> Round | None:

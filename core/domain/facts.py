@@ -40,6 +40,7 @@ class Facts:
     attempts: Mapping[str, Attempts] = field(default_factory=dict)
     lost: Mapping[int, str] = field(default_factory=dict)
     heartbeat_at: int | None = None
+    proposal_cut_off: bool = False  # the CEO's last proposal ended with the program, not by its own word
     tick: int = 0
 
 

@@ -422,7 +422,9 @@ def heartbeat(facts: Facts, now: int) -> Iterator[Item]:
     """No goal alive and a mission: one run that proposes. Idleness is decided here, without a model (S1-01, F6)."""
     if not facts.company.dispatching:
         return
-    if facts.heartbeat_at is not None and now - facts.heartbeat_at < HEARTBEAT_MS:
+    # After a crash or a closed room nobody waits a quarter of an hour for what had begun already.
+    is_cut_off = facts.proposal_cut_off and not facts.goals and mission_is_defined(facts.company.mission)
+    if facts.heartbeat_at is not None and now - facts.heartbeat_at < HEARTBEAT_MS and not is_cut_off:
         return
     ceo = _pick(facts, (Role.CEO,))
     if ceo is None or any(run.agent_id == ceo.id for run in facts.runs):

@@ -325,3 +325,14 @@ async def test_each_event_reaches_the_listeners_once_and_in_order(simulation: Si
     for _ in range(3):
         await simulation.step()
     assert [event.id for event in heard] == list(range(first, await simulation.events() + 1))
+
+
+async def test_a_proposal_that_a_crash_cut_off_is_begun_again_at_once_but_not_for_ever(tmp_path: Path) -> None:
+    async with a_simulation(tmp_path, mission="Know every folder", habits=ALL_HANG) as simulation:
+        for restart in range(5):
+            await simulation.step()
+            assert len(await runs(simulation)) == min(restart + 1, 3)
+            await simulation.die()
+            simulation.take_up()
+        await simulation.step(900_000)
+        assert len(await runs(simulation)) == 4
