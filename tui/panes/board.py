@@ -27,7 +27,8 @@ COLUMNS = (
     Column("who", width=10, drop_below=46),
     Column("since", width=4, align="right", drop_below=40),
 )
-EMPTY = "No goal yet.\nThe CEO proposes one when the company is started."
+EMPTY = "No goal yet.\nThe CEO proposes one at its next heartbeat."
+STOPPED = "No goal yet.\nPress s to start the company: then the CEO proposes one."
 
 
 class BoardPane(Vertical):
@@ -69,6 +70,7 @@ class BoardPane(Vertical):
         if view.structure != self._structure or self.filtered:
             self._rebuild()
             return
+        self._say_what_is_missing()
         for ref in dirty:
             if (node := self._shown.get(ref)) is not None:
                 self.list.update_row(self._row(node))
@@ -126,14 +128,20 @@ class BoardPane(Vertical):
         self._structure = self._view.structure
         found = nodes(self._view, self._wanted, self._folds)
         self._shown = {node.ref: node for node in found}
-        nothing = f"Nothing on the board fits the filter.\n{EXAMPLES}" if self.filtered else EMPTY
-        self.list.empty = nothing
+        self._say_what_is_missing()
         self.list.set_rows([self._row(node) for node in found])
         tasks = sum(node.ref.startswith("task") for node in found)
         if self.filtered:
             self.border_title = Content(f"Board  filter: {tasks} task{'' if tasks == 1 else 's'}")
         else:
             self.border_title = Content("Board")
+
+    def _say_what_is_missing(self) -> None:
+        company = self._view.company
+        if self.filtered:
+            self.list.empty = f"Nothing on the board fits the filter.\n{EXAMPLES}"
+        else:
+            self.list.empty = EMPTY if company is not None and company.dispatching else STOPPED
 
     def _row(self, node: Node) -> Row:
         cells, muted = _cells(self._view, node.ref, self._shown_at)

@@ -57,7 +57,7 @@ async def _discussion(company: OpenCompany, view: Projection, ref: str) -> list[
     if kind in ("goal", "task"):
         where = f"{kind}_id = :id" + (" AND task_id IS NULL" if kind == "goal" else "")
         comments = await readers.entities(Comment, f"{where} ORDER BY id DESC LIMIT {MOST}", id=number)
-        said += [(one.created_at, _comment(one)) for one in comments]
+        said += [(one.created_at, _comment(one)) for one in reversed(comments)]
     return blocks + [block for _, block in sorted(said, key=lambda pair: pair[0])]
 
 
@@ -224,7 +224,7 @@ async def _history(company: OpenCompany, view: Projection, ref: str) -> list[Blo
 
 
 _DULL = frozenset({"version", "updated_at", "lease_until", "fence", "id", "created_at", "content_hash", "progress_at"})
-_LETTERS = {"current_run": "R", "round_id": "round N", "task_id": "T", "goal_id": "G", "parent_id": "T"}
+_LETTERS = {"current_run": "R", "round_id": "N", "task_id": "T", "goal_id": "G", "parent_id": "T"}
 _AGENTS = ("assignee_id", "last_assignee_id", "agent_id")
 
 

@@ -1,0 +1,159 @@
+"""The room's memory: what it derives from a snapshot and the events after it."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from core.blackboard.fold import fold
+from core.domain.entities import AgentRecord, Event, Task
+from core.domain.errors import Invalid
+from tests.flows.world import (
+    NOON,
+    Office,
+    a_busy_board,
+    a_draft,
+    a_goal_at_work,
+    an_office,
+    approved,
+    at_work,
+    handed_in,
+)
+from tui.filtering import Filter, parse_filter
+from tui.projection import Projection
+from tui.tree import nodes
+
+
+async def told(office: Office) -> list[Event]:
+    return await office.company.board.readers.events_after(0, 10_000)
+
+
+async def seen(office: Office) -> Projection:
+    """From the first event on, without a snapshot."""
+    view = Projection()
+    view.load(0, ())
+    view.apply(await told(office))
+    view.flush()
+    return view
+
+
+async def loaded(office: Office) -> Projection:
+    view = Projection()
+    view.load(*await office.company.board.readers.snapshot())
+    view.flush()
+    return view
+
+
+async def test_a_snapshot_and_the_events_tell_the_same(tmp_path: Path) -> None:
+    async with an_office(tmp_path / "c") as office:
+        await a_busy_board(office)
+        one, other = await seen(office), await loaded(office)
+        assert one.inbox() == other.inbox()
+        assert one.totals() == other.totals()
+        assert one.progress(None) == other.progress(None)
+        assert one.ceo() == other.ceo()
+        assert nodes(one, Filter(), {}) == nodes(other, Filter(), {})
+        assert one.tables.all(Task) == other.tables.all(Task) == fold(await told(office)).all(Task)
+
+
+async def test_totals_count_runs_that_the_snapshot_left_out(tmp_path: Path) -> None:
+    async with an_office(tmp_path / "c") as office:
+        await a_goal_at_work(office)
+        view = Projection()
+        view.load(*await office.company.board.readers.snapshot(), tokens=100, cost=7)
+        before = view.totals()
+        assert (before.tokens, before.cost_micros) == (11_700, 35_207)
+        last = view.last_event
+        await handed_in(office, 2, "inventory")
+        view.apply(await office.company.board.readers.events_after(last))
+        assert view.totals().tokens == before.tokens + 6_100
+
+
+async def test_an_agents_state_comes_from_its_runs(tmp_path: Path) -> None:
+    async with an_office(tmp_path / "c") as office:
+        await a_goal_at_work(office)
+        agent = await at_work(office, 2, "inventory")
+        await office.do("PauseAgent", agent="links")
+        view = await seen(office)
+        states = {each.slug: view.agent_state(each, NOON) for each in view.tables.all(AgentRecord)}
+        assert (states["inventory"], states["links"], states["ceo"]) == ("working", "paused", "idle")
+        await office.end(agent)
+        view.apply((await told(office))[-20:])
+        assert view.agent_state(view.tables[AgentRecord][3], NOON) != "working"
+
+
+async def test_only_what_was_touched_is_dirty(tmp_path: Path) -> None:
+    async with an_office(tmp_path / "c") as office:
+        await a_busy_board(office)
+        view = await seen(office)
+        assert not view.is_dirty
+        last = view.last_event
+        await office.do("AddComment", task=3, kind="note", body="hello")
+        view.apply(await office.company.board.readers.events_after(last))
+        assert "task:3" in view.flush()
+        assert view.flush() == frozenset()
+
+
+async def test_why_things_wait(tmp_path: Path) -> None:
+    async with an_office(tmp_path / "c") as office:
+        await a_busy_board(office)
+        view = await seen(office)
+        now = office.clock()
+        assert view.why("task:3", now).next.startswith("links works on it (R5) since")
+        assert "asks and waits" in view.why("task:4", now).why
+        assert "shown 0 of 3 times" in view.why("task:5", now).why
+        assert view.why("goal:1", now).why == "round 1: 1 of 4 tasks are over"
+        assert "not on this board" in view.why("task:99", now).why
+        view.note_waits({"task:5": "the company is stopped: lunch"}, {})
+        assert view.why("task:5", now).next == "held back at the last tick: the company is stopped: lunch"
+
+
+async def test_why_names_what_is_waited_for(tmp_path: Path) -> None:
+    async with an_office(tmp_path / "c") as office:
+        await a_goal_at_work(office)
+        assert "T2 (pending)" in (await seen(office)).why("task:5", NOON).why
+        await handed_in(office, 2, "inventory")
+        await approved(office, 2)
+        assert "T2" not in (await seen(office)).why("task:5", NOON).why
+
+
+async def test_the_tree_hides_what_is_over(tmp_path: Path) -> None:
+    async with an_office(tmp_path / "c") as office:
+        goal = await a_draft(office)
+        await office.do("CancelGoal", goal=goal, reason="no")
+        await a_draft(office, title="Another one")
+        view = await seen(office)
+        assert [node.ref for node in nodes(view, Filter(), {})] == ["goal:2", "task:2", "goal:1"]
+        assert "task:1" in [node.ref for node in nodes(view, Filter(), {"goal:1": True})]
+        await office.do("ArchiveGoal", goal=goal)
+        view = await seen(office)
+        assert [node.ref for node in nodes(view, Filter(), {})] == ["goal:2", "task:2"]
+        assert [node.ref for node in nodes(view, parse_filter("status:archived"), {})] == ["goal:1"]
+
+
+@pytest.mark.parametrize("text", ["colour:red", "status:nonsense"])
+def test_an_unknown_filter_is_an_error(text: str) -> None:
+    with pytest.raises(Invalid):
+        parse_filter(text)
+
+
+async def test_an_event_costs_little(tmp_path: Path) -> None:
+    async with an_office(tmp_path / "c") as office:
+        await a_busy_board(office)
+        events = [event for event in await told(office) if event.entity in ("tasks", "runs", "rounds")]
+        view = await seen(office)
+        best = 1.0
+        for _ in range(5):
+            started = time.perf_counter()
+            for _ in range(20):
+                view.apply(events)
+            best = min(best, (time.perf_counter() - started) / (20 * len(events)))
+        # generous: the machine of a test may be busy with others
+        assert best < 100e-6
+
+
+def test_the_memory_knows_nothing_of_textual() -> None:
+    code = "import sys, tui.projection, tui.tree, tui.holding, tui.actions; sys.exit('textual' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
