@@ -153,8 +153,10 @@ class Ticker:
         self._last = self.number()
         await self._tick_safely()
         while True:
+            # Not wait_for: before Python 3.12 it can swallow the cancellation that ends this loop.
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), min(SLICE_S, self.due_in_ms() / 1000 + 0.001))
+                async with asyncio.timeout(min(SLICE_S, self.due_in_ms() / 1000 + 0.001)):
+                    await self._wake.wait()
             if self._wake.is_set():
                 await asyncio.sleep(DEBOUNCE_S)
                 self._wake.clear()
