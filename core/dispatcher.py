@@ -106,9 +106,11 @@ class Dispatcher:
         renewing = asyncio.create_task(self._renew())
         try:
             while True:
-                # What the caps held back may start later without any event.
+                # What the caps held back may start later without any event. Not wait_for: before Python 3.12 it can
+                # swallow the cancellation that ends this loop.
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._wake.wait(), self._retry_s if self.held else None)
+                    async with asyncio.timeout(self._retry_s if self.held else None):
+                        await self._wake.wait()
                 self._wake.clear()
                 try:
                     await self.start_queued()
