@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
 from core.agents.rehearsal.deliveries import deliveries_of, latest
-from core.agents.rehearsal.shift import Shift, no_reply
+from core.agents.rehearsal.shift import Shift, ended, no_reply
 from core.agents.rehearsal.words import counted, cut, named
 from core.agents.rehearsal.works import CLOSER_LOOK, WORKS
 from core.agents.runner import Outcome
@@ -111,7 +111,7 @@ async def listed_by_git(shift: Shift, *patterns: str) -> AsyncIterator[str]:
             # Git sets unusual names in quotes.
             yield line.decode("utf-8", "replace").rstrip("\n").strip('"')
     finally:
-        await child.end()
+        await ended(child)
 
 
 OVERLAPS: Mapping[tuple[str, str], Callable[[Shift, Task], Awaitable[str]]] = {

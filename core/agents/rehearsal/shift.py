@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from core.agents.process import Child
 from core.agents.rehearsal.audit.survey import shown
 from core.agents.runner import Assignment, Desk, Outcome
 from core.domain.entities import Entity, Goal, Output, Task
@@ -117,14 +118,18 @@ async def _told_by_child(shift: Shift, kind: str, arguments: str) -> dict[str, A
     except ValueError:
         raise AuditFailed(f"The {kind} audit said something that is no JSON.") from None
     finally:
-        # Also when this run is cancelled a second time meanwhile, the child ends whole.
-        await asyncio.shield(asyncio.ensure_future(child.end()))
+        await ended(child)
     if "error" in told:
         raise AuditFailed(str(told["error"]))
     if not isinstance(told.get("result"), dict):
         raise AuditFailed(f"The {kind} audit ended without a result. {child.stderr[-300:]}".strip())
     result: dict[str, Any] = told["result"]
     return result
+
+
+async def ended(child: Child) -> None:
+    """The end of a child, whole, also when this run is cancelled a second time meanwhile."""
+    await asyncio.shield(asyncio.ensure_future(child.end()))
 
 
 def progress_line(progress: dict[str, Any]) -> str:
