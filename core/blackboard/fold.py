@@ -43,7 +43,7 @@ class Tables:
 
     def get(self, cls: type[E], entity_id: int | None) -> E | None:
         """The row, or None."""
-        return cast(E | None, self.rows[cls.table].get(entity_id)) if entity_id is not None else None
+        return cast("E | None", self.rows[cls.table].get(entity_id)) if entity_id is not None else None
 
     def all(self, cls: type[E]) -> list[E]:
         """Every row of a table, in the order in which they came."""
