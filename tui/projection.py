@@ -84,7 +84,7 @@ class Projection:
         self.tasks_of_goal: dict[int, list[int]] = {}
         self.rounds_of_goal: dict[int, list[int]] = {}
         self.deps_of: dict[int, list[int]] = {}
-        self.outputs_of: Counter[str] = Counter()
+        self._counts: dict[int, Counter[TaskStatus]] = {}
         self._dirty: set[str] = set()
         self._live: dict[int, Run] = {}
         self._attention: set[int] = set()
@@ -183,8 +183,6 @@ class Projection:
                 self._dirty.add(f"task:{new.task_id}")
             case Output():
                 about = f"task:{new.task_id}" if new.task_id is not None else f"goal:{new.goal_id}"
-                if old is None:
-                    self.outputs_of[about] += 1
                 self._dirty.add(about)
             case Review():
                 self._dirty.add(f"{new.subject}:{new.subject_id}")
@@ -198,7 +196,10 @@ class Projection:
             self.structure += 1
         elif isinstance(old, Task) and (old.round_id, old.parent_id) != (new.round_id, new.parent_id):
             self.structure += 1
+        if isinstance(old, Task) and old.round_id is not None:
+            self._counts[old.round_id][old.status] -= 1
         if new.round_id is not None:
+            self._counts.setdefault(new.round_id, Counter())[new.status] += 1
             self._dirty.add(f"round:{new.round_id}")
         if not isinstance(old, Task) or old.status != new.status:
             self._dirty.add(f"goal:{new.goal_id}")
@@ -263,11 +264,13 @@ class Projection:
 
     def tasks(self, goal_id: int) -> list[Task]:
         """The tasks of a goal, in the order in which they came."""
-        return [task for number in self.tasks_of_goal.get(goal_id, ()) if (task := self.tables.get(Task, number))]
+        rows = self.tables[Task]
+        return [rows[number] for number in self.tasks_of_goal.get(goal_id, ())]
 
     def rounds(self, goal_id: int) -> list[Round]:
         """The rounds of a goal, the first one first."""
-        return [found for number in self.rounds_of_goal.get(goal_id, ()) if (found := self.tables.get(Round, number))]
+        rows = self.tables[Round]
+        return [rows[number] for number in self.rounds_of_goal.get(goal_id, ())]
 
     def progress(self, goal_id: int | None) -> Progress | None:
         """The last round of a goal; without one, that of the goal that moved last among those with an open round."""
@@ -279,8 +282,7 @@ class Projection:
         if not rounds or (goal := self.tables.get(Goal, rounds[-1].goal_id)) is None:
             return None
         last = rounds[-1]
-        counts = Counter(task.status for task in self.tasks(goal.id) if task.round_id == last.id)
-        return Progress(last, goal, counts)
+        return Progress(last, goal, self._counts.get(last.id, Counter()))
 
     def ceo(self) -> tuple[AgentRecord, CeoModeAnswer] | None:
         """The CEO and the mode it is in, with the reasons; None while there is no CEO."""

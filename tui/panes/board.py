@@ -48,6 +48,7 @@ class BoardPane(Vertical):
         self.field = Input(placeholder="words  status:blocked  agent:slug  goal:G1", id="filter")
         self._view = Projection()
         self._shown: dict[str, Node] = {}
+        self._drawn: dict[str, tuple[Node, Row]] = {}
         self._folds: dict[str, bool] = {}
         self._wanted = Filter()
         self._structure = -1
@@ -67,6 +68,8 @@ class BoardPane(Vertical):
         """Take over what changed."""
         self._view = view
         self._shown_at = now
+        for ref in dirty:
+            self._drawn.pop(ref, None)
         if view.structure != self._structure or self.filtered:
             self._rebuild()
             return
@@ -80,6 +83,7 @@ class BoardPane(Vertical):
         self._shown_at = now
         top = self.list.scroll_offset.y
         for row in self.list.rows[top : top + self.list.size.height]:
+            self._drawn.pop(row.id, None)
             if (node := self._shown.get(row.id)) is not None:
                 self.list.update_row(self._row(node))
 
@@ -144,6 +148,12 @@ class BoardPane(Vertical):
             self.list.empty = EMPTY if company is not None and company.dispatching else STOPPED
 
     def _row(self, node: Node) -> Row:
+        drawn = self._drawn.get(node.ref)
+        if drawn is None or drawn[0] != node:
+            drawn = self._drawn[node.ref] = (node, self._draw_row(node))
+        return drawn[1]
+
+    def _draw_row(self, node: Node) -> Row:
         cells, muted = _cells(self._view, node.ref, self._shown_at)
         # a task without children needs no room for a fold sign
         foldable = node.branch or not node.ref.startswith("task") or None
