@@ -4,10 +4,11 @@ import asyncio
 
 import pytest
 
+from core.commands.registry import parse
 from core.domain.entities import Round, Run, Task
 from core.domain.errors import Conflict, Fenced, Forbidden, Invalid
 from core.domain.states import RoundStatus, RunKind, RunStatus, TaskStatus
-from tests.unit.world import HANDOFF, World, kept_counts
+from tests.unit.world import HANDOFF, OPERATOR, World, kept_counts
 
 
 async def three_tasks(world: World) -> list[int]:
@@ -154,14 +155,11 @@ async def test_a_task_cannot_wait_for_what_will_never_be_done(world: World) -> N
 
 async def test_a_long_chain_of_dependents_ends_with_its_head(world: World) -> None:
     goal = await world.a_goal()
-    previous, ids = None, []
-    for number in range(400):
-        depends = () if previous is None else ({"task": previous},)
-        made = await world.operator("CreateTask", goal=goal.id, title=f"link {number}", depends_on=depends)
-        previous = made["id"]
-        ids.append(previous)
-    await world.operator("CancelTask", task=ids[0], reason="no")
-    assert await world.all(Task, "status = 'draft' AND id > :first", first=ids[0]) == []
+    head = (await world.operator("CreateTask", goal=goal.id, title="head"))["id"]
+    links = [{"goal": goal.id, "title": "link", "depends_on": ({"task": head + n},)} for n in range(350)]
+    await world.door.execute_all(OPERATOR, [parse("CreateTask", link) for link in links])
+    await world.operator("CancelTask", task=head, reason="no")
+    assert await world.all(Task, "status = 'draft' AND id > :head", head=head) == []
 
 
 async def test_a_round_is_over_exactly_once_when_its_last_task_ends(world: World) -> None:
