@@ -1,0 +1,151 @@
+"""Who reviews, who is shown what, who gets what nobody claimed."""
+
+from collections.abc import Iterator
+
+from core.domain import facts as bases
+from core.domain.entities import AgentRecord, Task
+from core.domain.facts import Attempts, Facts
+from core.domain.limits import (
+    BROADCASTS_BEFORE_ROUTER,
+    OFFERS_PER_BROADCAST,
+    RUN_ATTEMPTS,
+    TICK_MS,
+)
+from core.domain.states import (
+    AgentStatus,
+    OfferAnswer,
+    Risk,
+    Role,
+    RunKind,
+    TaskStatus,
+)
+from core.domain.tick.actions import Action, Held, Item, Step, load_of, pick, queue
+from core.domain.tick.rounds import call_coordinator, is_asked
+
+
+def reviews(facts: Facts, now: int) -> Iterator[Item]:
+    """Every finished task gets a reviewer who never ran it (S2-18, S3-18)."""
+    reviewed = {run.task_id for run in facts.runs if run.kind == RunKind.REVIEW}
+    for task in facts.busy:
+        if task.status != TaskStatus.REVIEW or task.id in reviewed:
+            continue
+        if not facts.company.dispatching:
+            yield Held(f"task:{task.id}", f"the company is stopped: {facts.company.stop_reason}")
+            continue
+        roles = (Role.CHALLENGER, Role.REVIEWER) if task.risk == Risk.HIGH else (Role.REVIEWER, Role.CHALLENGER)
+        reviewer = pick(facts, roles, facts.authors.get(task.id, frozenset()))
+        if reviewer is None:
+            yield Held(f"task:{task.id}", "nobody who never ran it is there to review it")
+            continue
+        if is_asked(facts, f"task:{task.id}"):
+            yield Held(f"task:{task.id}", "its review waits for the operator's answer")
+            continue
+        base = bases.review_base(task)
+        tried = facts.attempts.get(base, Attempts())
+        if tried.failed >= RUN_ATTEMPTS * (1 + tried.granted):
+            if not tried.asked:
+                title = f"The review of {task.name_tag} failed {tried.failed} times"
+                arguments = {"kind": "question", "entity": f"task:{task.id}", "title": title,
+                             "payload": {"what": "try_again", "on_reject": "cancel", "base": base}}  # fmt: skip
+                yield Action(Step.REVIEWS, "RequestApproval", arguments, title)
+            yield Held(f"task:{task.id}", "its review waits for the operator's answer")
+            continue
+        yield queue(
+            Step.REVIEWS, RunKind.REVIEW, reviewer, f"{base}#{tried.ended}", "it waits for its review", task_id=task.id
+        )
+
+
+def broadcast(facts: Facts, now: int) -> Iterator[Item]:
+    """Show changed pending tasks to every free executor, once an agent and version of a task (C-09, C-11)."""
+    if not facts.company.dispatching:
+        for task in facts.ready:
+            yield Held(f"task:{task.id}", f"the company is stopped: {facts.company.stop_reason}")
+        return
+    paused = {goal.id for goal in facts.goals if goal.paused_at is not None}
+    # A task that names an agent who cannot work is everybody's: it must not wait for ever (F16).
+    active = {agent.id for agent in facts.agents if agent.status == AgentStatus.ACTIVE}
+    open_tasks = [task for task in facts.ready if task.assignee_id not in active and task.goal_id not in paused]
+    due = [task.id for task in open_tasks if task.broadcast_at is None or now - task.broadcast_at >= TICK_MS]
+    if due:
+        yield Action(Step.BROADCAST, "CountBroadcast", {"tasks": due}, "on offer for another tick")
+    live = {run.id for run in facts.runs}
+    seen = {
+        (offer.task_id, offer.agent_id, offer.offer)
+        for offer in facts.offers
+        if offer.answer != OfferAnswer.OPEN or offer.run_id in live
+    }
+    load = load_of(facts)
+    holders = {task.assignee_id for task in facts.busy if task.status in (TaskStatus.CLAIMED, TaskStatus.WORKING)}
+    for agent in facts.agents:
+        free = agent.status == AgentStatus.ACTIVE and not load.get(agent.id) and agent.id not in holders
+        if agent.role != Role.EXECUTOR or not free or (agent.cooldown_until or 0) > now:
+            continue
+        shown = [task for task in open_tasks if (task.id, agent.id, task.offer) not in seen][:OFFERS_PER_BROADCAST]
+        if shown:
+            ids = [task.id for task in shown]
+            key = f"broadcast:{agent.id}:{facts.tick}:{now}:{ids[0]}"
+            yield queue(Step.BROADCAST, RunKind.BROADCAST, agent, key, "new tasks on the board", offers=ids)
+
+
+def route(facts: Facts, now: int) -> Iterator[Item]:
+    """Claimed tasks get their run; named or unclaimed tasks get an agent, or the coordinator is asked (C-09)."""
+    agents = {agent.id: agent for agent in facts.agents}
+    goals = {goal.id: goal for goal in facts.goals}
+    for task in facts.busy:
+        if task.status in (TaskStatus.CLAIMED, TaskStatus.WORKING) and task.current_run is None:
+            yield from _start_work(facts, task, agents.get(task.assignee_id or 0))
+    if not facts.company.dispatching:
+        return
+    load = load_of(facts)
+    asked = {run.task_id for run in facts.runs if run.kind == RunKind.STALL}
+    for task in facts.ready:
+        goal = goals.get(task.goal_id)
+        if goal is None or goal.paused_at is not None:
+            yield Held(f"task:{task.id}", "its goal is paused or not active")
+            continue
+        named = agents.get(task.assignee_id or 0)
+        if named is not None and named.status == AgentStatus.ACTIVE:
+            yield Action(Step.ROUTE, "AssignTask", {"task": task.id, "agent": named.slug}, "it names its agent")
+            continue
+        if task.broadcasts < BROADCASTS_BEFORE_ROUTER:
+            yield Held(f"task:{task.id}", f"on offer, broadcast {task.broadcasts} of {BROADCASTS_BEFORE_ROUTER}")
+            continue
+        if now - (task.broadcast_at or 0) < TICK_MS:
+            yield Held(f"task:{task.id}", "on offer, the last broadcast is not over")
+            continue
+        fitting = _fitting(facts, task)
+        if fitting:
+            best = min(
+                fitting,
+                key=lambda agent: (
+                    (agent.cooldown_until or 0) > now,
+                    agent.id == task.last_assignee_id,
+                    load.get(agent.id, 0),
+                    agent.id,
+                ),
+            )
+            load[best.id] = load.get(best.id, 0) + 1
+            yield Action(Step.ROUTE, "AssignTask", {"task": task.id, "agent": best.slug}, "nobody claimed it")
+        elif task.id not in asked:
+            yield from call_coordinator(
+                facts, RunKind.STALL, bases.no_fit_base(task), f"{task.name_tag} fits nobody", goal,
+                task_id=task.id, step=Step.ROUTE,
+            )  # fmt: skip
+
+
+def _start_work(facts: Facts, task: Task, agent: AgentRecord | None) -> Iterator[Item]:
+    if not facts.company.dispatching:
+        yield Held(f"task:{task.id}", f"the company is stopped: {facts.company.stop_reason}")
+    elif agent is not None and agent.status == AgentStatus.ACTIVE:
+        key = f"execute:{task.id}:{task.fence}"
+        yield queue(Step.ROUTE, RunKind.EXECUTE, agent, key, "it is claimed", task_id=task.id, round_id=task.round_id)
+
+
+def _fitting(facts: Facts, task: Task) -> list[AgentRecord]:
+    """Active executors that can do all that the task asks for."""
+    needed = set(task.capabilities)
+    return [
+        agent
+        for agent in facts.agents
+        if agent.role == Role.EXECUTOR and agent.status == AgentStatus.ACTIVE and needed <= set(agent.capabilities)
+    ]
