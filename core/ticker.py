@@ -13,7 +13,7 @@ from core.blackboard.owner import release_lease, take_lease
 from core.blackboard.writer import Writer
 from core.commands.door import TICKER_LEASE, LocalDoor
 from core.commands.registry import parse
-from core.commands.runs import NoteTick
+from core.commands.ticks import NoteTick
 from core.domain.actors import System
 from core.domain.entities import Event, Run
 from core.domain.errors import BoardError, Fenced, OpsroomError

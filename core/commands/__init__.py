@@ -4,11 +4,13 @@ from core.commands import (  # noqa: F401 - each module registers its commands
     approvals,
     comments,
     company,
+    goal_progress,
     goals,
     outputs,
     reviews,
     rounds,
     runs,
     tasks,
+    ticks,
     work,
 )

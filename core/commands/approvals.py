@@ -158,7 +158,7 @@ def _carry_out(act: Act, approval: Approval) -> str:
     if approval.kind in (ApprovalKind.HIRE_AGENT, ApprovalKind.ORG_CHANGE):
         return _change_staff(act, approval)
     if approval.kind == ApprovalKind.GOAL_FAILURE and approval.status == ApprovalStatus.APPROVED:
-        from core.commands.goals import end_goal
+        from core.commands.goal_progress import end_goal
 
         goal = act.tx.get(Goal, entity_id)
         GOAL.require(goal.name_tag, goal.status, GoalStatus.FAILED, "FailGoal", act.capacities)
@@ -187,7 +187,7 @@ def _change_staff(act: Act, approval: Approval) -> str:
 
 def _give_up(act: Act, approval: Approval, goal: Goal) -> str:
     """A goal that nobody may try again would wait for ever: a no ends it, if that is what the question said (F16)."""
-    from core.commands.goals import end_goal
+    from core.commands.goal_progress import end_goal
 
     if approval.payload.get("on_reject") != "cancel" or goal.status not in (GoalStatus.PLANNING, GoalStatus.ACTIVE):
         return ""
@@ -254,7 +254,7 @@ def resolve_round(act: Act, command: ResolveRound) -> Answer:
         answers={"operator": command.note},
     )
     if command.decision == "stop":
-        from core.commands.goals import end_goal
+        from core.commands.goal_progress import end_goal
 
         end_goal(
             act, act.tx.get(Goal, round_.goal_id), GoalStatus.CANCELLED, "GoalCancelled", command.note or "stopped"

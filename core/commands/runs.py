@@ -6,13 +6,12 @@ from pydantic import Field
 
 from core.commands.moves import kill_run, release_task
 from core.commands.registry import Act, Answer, Command, Text, handles, letters
-from core.domain.entities import AgentRecord, Approval, Company, Goal, Mention, Offer, Round, Run, Task
+from core.domain.entities import AgentRecord, Company, Goal, Mention, Offer, Round, Run, Task
 from core.domain.errors import Conflict
-from core.domain.lifecycles import APPROVAL, RUN
+from core.domain.lifecycles import RUN
 from core.domain.limits import LEASE_MS, RUN_ATTEMPTS, RUNS_AT_ONCE, STARTS_PER_MINUTE, TICK_MS
 from core.domain.states import (
     AgentStatus,
-    ApprovalStatus,
     GoalStatus,
     MentionStatus,
     OfferAnswer,
@@ -352,67 +351,3 @@ def end_live_runs(act: Act, where: str, why: str, **parameters: Any) -> int:
     for run in runs:
         give_back(act, kill_run(act, run, why), why, costs_attempt=False)
     return len(runs)
-
-
-class CountBroadcast(Command):
-    """Note that a pending task was on offer for another tick (C-09)."""
-
-    who = letters("S")
-    tasks: tuple[int, ...]
-
-
-@handles(CountBroadcast)
-def count_broadcast(act: Act, command: CountBroadcast) -> Answer:
-    for task_id in command.tasks:
-        task = act.tx.get(Task, task_id)
-        if task.status == TaskStatus.PENDING:
-            act.tx.update(task, "TaskBroadcast", touch=False, broadcasts=task.broadcasts + 1, broadcast_at=act.tx.now)
-    return {"tasks": list(command.tasks)}
-
-
-class AnswerOffer(Command):
-    """Answer a broadcast for one task without claiming it (S3-02)."""
-
-    who = letters("A")
-    task: int
-    answer: OfferAnswer
-
-
-@handles(AnswerOffer)
-def answer_offer(act: Act, command: AnswerOffer) -> Answer:
-    if command.answer in (OfferAnswer.CLAIM, OfferAnswer.OPEN):
-        raise Conflict("A claim is made by ClaimTask.", "Send ClaimTask, or answer observation or no_reply.")
-    offers = act.tx.select(Offer, "run_id = :run AND task_id = :task", run=act.own_run().id, task=command.task)
-    if not offers:
-        raise Conflict(f"T{command.task} was not offered to this run.", "Answer only what the broadcast shows.")
-    act.tx.update(offers[0], "OfferAnswered", answer=command.answer)
-    return {"task": command.task, "answer": str(command.answer)}
-
-
-class ExpireApproval(Command):
-    """A question whose time is over ends as cancelled; silence never approves."""
-
-    who = letters("S")
-    approval: int
-
-
-@handles(ExpireApproval)
-def expire_approval(act: Act, command: ExpireApproval) -> Answer:
-    approval = act.tx.get(Approval, command.approval)
-    APPROVAL.require(approval.name_tag, approval.status, ApprovalStatus.CANCELLED, "CancelApproval", act.capacities)
-    act.tx.update(approval, "ApprovalExpired", status=ApprovalStatus.CANCELLED, note="its time was over")
-    return {"id": approval.id, "status": "cancelled"}
-
-
-class NoteTick(Command):
-    """Record something that the ticker did or could not do, e.g. a step that failed."""
-
-    who = letters("S")
-    kind: str = Field(pattern=r"^[A-Z][A-Za-z]+$")
-    facts: dict[str, Any]
-
-
-@handles(NoteTick)
-def note_tick(act: Act, command: NoteTick) -> Answer:
-    event = act.tx.record(command.kind, "ticker", int(command.facts.get("tick", 0)), command.facts)
-    return {"event": event.id}

@@ -158,3 +158,22 @@ def ask_operator(act: Act, command: AskOperator) -> Answer:
     task = move_task(act, task, TaskStatus.WAITING_HUMAN, "AskOperator", "TaskWaits", reason=command.title)
     approval = ask(act, ApprovalKind(command.kind), f"task:{task.id}", command.title, command.payload)
     return {"id": task.id, "approval": approval.id}
+
+
+class AnswerOffer(Command):
+    """Answer a broadcast for one task without claiming it (S3-02)."""
+
+    who = letters("A")
+    task: int
+    answer: OfferAnswer
+
+
+@handles(AnswerOffer)
+def answer_offer(act: Act, command: AnswerOffer) -> Answer:
+    if command.answer in (OfferAnswer.CLAIM, OfferAnswer.OPEN):
+        raise Conflict("A claim is made by ClaimTask.", "Send ClaimTask, or answer observation or no_reply.")
+    offers = act.tx.select(Offer, "run_id = :run AND task_id = :task", run=act.own_run().id, task=command.task)
+    if not offers:
+        raise Conflict(f"T{command.task} was not offered to this run.", "Answer only what the broadcast shows.")
+    act.tx.update(offers[0], "OfferAnswered", answer=command.answer)
+    return {"task": command.task, "answer": str(command.answer)}

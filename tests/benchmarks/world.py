@@ -10,7 +10,8 @@ import core.commands  # noqa: F401 - fills the registry
 from core.blackboard.board import Board
 from core.commands.company import CreateCompany, HireAgent, StartCompany
 from core.commands.door import LocalDoor
-from core.commands.goals import CreateGoal, DispatchGoal
+from core.commands.goal_progress import DispatchGoal
+from core.commands.goals import CreateGoal
 from core.commands.runs import QueueRun, StartRun
 from core.commands.tasks import NewTask
 from core.domain.actors import Agent, Operator, System

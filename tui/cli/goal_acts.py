@@ -3,7 +3,8 @@
 import argparse
 from typing import Any
 
-from core.commands.goals import ArchiveGoal, CancelGoal, CreateGoal, DispatchGoal, ReviewGoal
+from core.commands.goal_progress import ArchiveGoal, CancelGoal, DispatchGoal
+from core.commands.goals import CreateGoal, ReviewGoal
 from core.commands.registry import Command, build
 from tui.cli import opening
 from tui.cli.names import folder_of, number_of, quoted

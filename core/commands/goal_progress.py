@@ -1,0 +1,265 @@
+"""Commands that move a goal: dispatched, planned, reported, accepted, ended."""
+
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from core.commands.moves import cancel_questions, kill_run, move_task
+from core.commands.registry import Act, Answer, Command, Reason, Text, handles, letters
+from core.commands.rounds import open_round
+from core.domain.actors import HUMAN, SYSTEM
+from core.domain.entities import Comment, Goal, MustHave, Round, Run, Task
+from core.domain.errors import Conflict, Invalid
+from core.domain.goals import is_reviewed, uncovered
+from core.domain.lifecycles import GOAL, ROUND, Who
+from core.domain.states import (
+    GOAL_FINAL,
+    TASK_FINAL,
+    CommentKind,
+    GoalStatus,
+    RoundStatus,
+    TaskStatus,
+)
+
+REVIEWED = "reviewed_by = 'human' AND reviewed_hash = content_hash"
+HAS_DRAFT = "EXISTS (SELECT 1 FROM tasks WHERE tasks.goal_id = goals.id AND tasks.status = 'draft')"
+
+
+class DispatchGoal(Command):
+    """Put a reviewed draft to work: planning by discussion, or straight to a first round."""
+
+    who = letters("HS")
+    goal: int
+    discussion: bool = Field(True, description="False: the draft tasks become round 1 at once")
+    content_hash: str | None = Field(None, description="Hash of what the person read; refused if it differs")
+
+
+@handles(DispatchGoal)
+def dispatch_goal(act: Act, command: DispatchGoal) -> Answer:
+    goal = act.tx.get(Goal, command.goal)
+    target = GoalStatus.PLANNING if command.discussion else GoalStatus.ACTIVE
+    GOAL.require(goal.name_tag, goal.status, target, "DispatchGoal", act.capacities)
+    if command.content_hash is not None and command.content_hash != goal.content_hash:
+        raise Conflict(f"{goal.name_tag} changed since you read it.", "Read it again, then decide.")
+    if not is_reviewed(goal):
+        raise Conflict(
+            f"{goal.name_tag} {goal.title!r} was drafted by {goal.created_by} and no person has reviewed exactly this"
+            " content; it was not dispatched.",
+            "Read it and approve it (ReviewGoal), or edit it.",
+        )
+    drafts = act.tx.select(Task, "goal_id = :goal AND status = 'draft' ORDER BY id", goal=goal.id)
+    if not drafts:
+        raise Conflict(f"{goal.name_tag} has no draft task; it was not dispatched.", "Add a task first (S1-13).")
+    # The same conditions once more in the statement that acts, so that no other writer can come between (C-10).
+    goal = act.tx.update(goal, "GoalDispatched", guard=f"{REVIEWED} AND {HAS_DRAFT}", status=target)
+    if target == GoalStatus.ACTIVE:
+        _open_with_drafts(act, goal, drafts)
+    return {"id": goal.id, "status": str(goal.status)}
+
+
+def _open_with_drafts(act: Act, goal: Goal, drafts: Sequence[Task]) -> Round:
+    from core.commands.moves import join_round
+
+    round_ = open_round(act, goal)
+    for task in drafts:
+        join_round(act, task, act.tx.get(Round, round_.id), "TaskEnqueued", TaskStatus.PENDING)
+    return round_
+
+
+class ActivateGoal(Command):
+    """End the planning: every draft task of the goal becomes part of round 1."""
+
+    who = letters("CS")
+    goal: int
+
+
+@handles(ActivateGoal)
+def activate_goal(act: Act, command: ActivateGoal) -> Answer:
+    goal = act.tx.get(Goal, command.goal)
+    GOAL.require(goal.name_tag, goal.status, GoalStatus.ACTIVE, "ActivateGoal", act.capacities)
+    drafts = act.tx.select(Task, "goal_id = :goal AND status = 'draft' ORDER BY id", goal=goal.id)
+    if not drafts:
+        raise Conflict(f"{goal.name_tag} has no task to begin with.", "Create tasks first, then activate it.")
+    named = {must_id for task in drafts for must_id in task.must_haves}
+    missing = [must["id"] for must in goal.must_haves if must["id"] not in named and not must["waived_by"]]
+    goal = act.tx.update(goal, "GoalActivated", status=GoalStatus.ACTIVE)
+    round_ = _open_with_drafts(act, goal, drafts)
+    return {"id": goal.id, "round": round_.id, "tasks": [task.id for task in drafts], "not_in_this_round": missing}
+
+
+class ReportGoal(Command):
+    """Hand the report to the operator: every must-have is covered by a done task, or waived by a person (F10)."""
+
+    who = letters("C")
+    goal: int
+    summary: Text = Field(min_length=1, description="What the operator should know first")
+
+
+@handles(ReportGoal)
+def report_goal(act: Act, command: ReportGoal) -> Answer:
+    tx = act.tx
+    goal = tx.get(Goal, command.goal)
+    GOAL.require(goal.name_tag, goal.status, GoalStatus.REPORTING, "ReportGoal", act.capacities)
+    tasks = tx.select(Task, "goal_id = :goal", goal=goal.id)
+    missing = uncovered(goal, tasks)
+    if missing:
+        names = "; ".join(f"{must['id']} {must['text']}" for must in missing)
+        raise Conflict(f"{goal.name_tag} is not covered: {names}.", "Open another round, or ask for a waiver.")
+    if any(task.status not in TASK_FINAL for task in tasks):
+        raise Conflict(f"{goal.name_tag} has tasks that are not finished.", "Finish or cancel them first.")
+    if tx.value("SELECT 1 FROM outputs WHERE goal_id = :goal AND task_id IS NULL LIMIT 1", goal=goal.id) is None:
+        raise Conflict(f"{goal.name_tag} has no report yet.", "Add the report as an output of the goal first.")
+    run = act.own_run()
+    tx.insert(
+        Comment,
+        "GoalReportPosted",
+        goal_id=goal.id,
+        task_id=None,
+        author=act.label,
+        run_id=run.id,
+        kind=CommentKind.REPORT,
+        body=command.summary,
+        reply_to=None,
+        confidence=None,
+    )
+    goal = tx.update(goal, "GoalReported", status=GoalStatus.REPORTING)
+    return {"id": goal.id, "status": str(goal.status)}
+
+
+class AcceptGoal(Command):
+    """Accept the report: the goal is done."""
+
+    who = letters("H")
+    goal: int
+    note: Text = ""
+
+
+@handles(AcceptGoal)
+def accept_goal(act: Act, command: AcceptGoal) -> Answer:
+    goal = act.tx.get(Goal, command.goal)
+    GOAL.require(goal.name_tag, goal.status, GoalStatus.DONE, "AcceptGoal", act.capacities)
+    end_goal(act, goal, GoalStatus.DONE, "GoalAccepted", command.note)
+    return {"id": goal.id, "status": "done"}
+
+
+class SendBackGoal(Command):
+    """Send the report back with a note: the goal is active again and the coordinator is woken with it."""
+
+    who = letters("H")
+    goal: int
+    note: Reason
+
+
+@handles(SendBackGoal)
+def send_back_goal(act: Act, command: SendBackGoal) -> Answer:
+    goal = act.tx.get(Goal, command.goal)
+    GOAL.require(goal.name_tag, goal.status, GoalStatus.ACTIVE, "SendBackGoal", act.capacities)
+    comment = act.tx.insert(
+        Comment,
+        "GoalNoteWritten",
+        goal_id=goal.id,
+        task_id=None,
+        author=act.label,
+        run_id=None,
+        kind=CommentKind.MAIL_REQUEST,
+        body=command.note,
+        reply_to=None,
+        confidence=None,
+    )
+    act.tx.update(goal, "GoalSentBack", status=GoalStatus.ACTIVE, reason=command.note)
+    return {"id": goal.id, "status": "active", "comment": comment.id}
+
+
+class CancelGoal(Command):
+    """Stop a goal for good: its open tasks are cancelled and its runs end."""
+
+    who = letters("H")
+    goal: int
+    reason: Reason
+
+
+@handles(CancelGoal)
+def cancel_goal(act: Act, command: CancelGoal) -> Answer:
+    goal = act.tx.get(Goal, command.goal)
+    GOAL.require(goal.name_tag, goal.status, GoalStatus.CANCELLED, "CancelGoal", act.capacities)
+    end_goal(act, goal, GoalStatus.CANCELLED, "GoalCancelled", command.reason)
+    return {"id": goal.id, "status": "cancelled"}
+
+
+class ArchiveGoal(Command):
+    """Put an ended goal out of sight."""
+
+    who = letters("H")
+    goal: int
+
+
+@handles(ArchiveGoal)
+def archive_goal(act: Act, command: ArchiveGoal) -> Answer:
+    goal = act.tx.get(Goal, command.goal)
+    GOAL.require(goal.name_tag, goal.status, GoalStatus.ARCHIVED, "ArchiveGoal", act.capacities)
+    act.tx.update(goal, "GoalArchived", status=GoalStatus.ARCHIVED)
+    return {"id": goal.id, "status": "archived"}
+
+
+class PauseGoal(Command):
+    """Start no new run for a goal until it is resumed; what runs may finish."""
+
+    who = letters("H")
+    goal: int
+    paused: bool = True
+
+
+@handles(PauseGoal)
+def pause_goal(act: Act, command: PauseGoal) -> Answer:
+    goal = act.tx.get(Goal, command.goal)
+    if goal.status in (GoalStatus.DONE, GoalStatus.FAILED, GoalStatus.CANCELLED, GoalStatus.ARCHIVED):
+        raise Conflict(f"{goal.name_tag} is {goal.status}: there is nothing to pause.", GOAL.hint(goal.status))
+    event = "GoalPaused" if command.paused else "GoalResumed"
+    act.tx.update(goal, event, touch=False, paused_at=act.tx.now if command.paused else None)
+    return {"id": goal.id, "paused": command.paused}
+
+
+class WaiveMustHave(Command):
+    """Drop a must-have; only a person can (F10)."""
+
+    who = letters("H")
+    goal: int
+    must_have: str
+
+
+@handles(WaiveMustHave)
+def waive_must_have(act: Act, command: WaiveMustHave) -> Answer:
+    goal = act.tx.get(Goal, command.goal)
+    if goal.status in GOAL_FINAL or goal.status == GoalStatus.ARCHIVED:
+        raise Conflict(f"{goal.name_tag} is {goal.status}: there is nothing to waive.", GOAL.hint(goal.status))
+    if command.must_have not in {must["id"] for must in goal.must_haves}:
+        known = ", ".join(must["id"] for must in goal.must_haves) or "none"
+        raise Invalid(f"{goal.name_tag} has no must-have {command.must_have}.", f"It has: {known}.")
+    waived = [
+        MustHave(id=must["id"], text=must["text"], waived_by=HUMAN) if must["id"] == command.must_have else must
+        for must in goal.must_haves
+    ]
+    act.tx.update(goal, "MustHaveWaived", touch=False, must_haves=waived)
+    return {"id": goal.id, "waived": command.must_have}
+
+
+def end_goal(act: Act, goal: Goal, status: GoalStatus, event: str, reason: str) -> Goal:
+    """End a goal and all that hangs on it: tasks, round, questions, runs."""
+    tx = act.tx
+    goal = tx.update(goal, event, status=status, reason=reason)
+    for task in tx.select(Task, "goal_id = :goal ORDER BY id", goal=goal.id):
+        current = tx.get(Task, task.id)
+        if current.status not in TASK_FINAL:
+            move_task(
+                act, current, TaskStatus.CANCELLED, "CancelTask", "TaskCancelled",
+                as_system=True, reason=f"{goal.name_tag} is {status}",
+            )  # fmt: skip
+    for round_ in tx.select(Round, "goal_id = :goal AND status <> 'closed'", goal=goal.id):
+        ROUND.require(round_.name_tag, round_.status, RoundStatus.CLOSED, "CloseRound", frozenset({Who.SYSTEM}))
+        tx.update(round_, "RoundClosed", status=RoundStatus.CLOSED, answers={SYSTEM: f"{goal.name_tag} is {status}"})
+        cancel_questions(act, f"round:{round_.id}")
+    cancel_questions(act, f"goal:{goal.id}")
+    for run in tx.select(Run, "goal_id = :goal AND status IN ('queued', 'starting', 'running')", goal=goal.id):
+        if act.run is None or run.id != act.run.id:
+            kill_run(act, run, f"{goal.name_tag} is {status}")
+    return goal
