@@ -102,7 +102,9 @@ class Headless:
         # With `wait` a person may take their time.
         patience = None if self._waits else self._patience_s
         try:
-            await asyncio.wait_for(self._woken.wait(), patience)
+            # Not wait_for: before Python 3.12 it can swallow a cancellation.
+            async with asyncio.timeout(patience):
+                await self._woken.wait()
         except TimeoutError:
             return False
         await asyncio.sleep(_LOOK_S)
@@ -113,7 +115,8 @@ class Headless:
         dispatcher = self._company.dispatcher
         if dispatcher is not None:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(dispatcher.idle(), _SETTLE_S)
+                async with asyncio.timeout(_SETTLE_S):
+                    await dispatcher.idle()
 
     async def _look(self) -> Ended | None:
         """The end, if it is there; otherwise take the decisions that may be taken."""

@@ -111,9 +111,11 @@ class Child:
             with suppress(ProcessLookupError):
                 self._process.kill()
             await self.wait()
+        # Its group outlives it as long as a grandchild does.
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, signal.SIGKILL)
         self._drain.cancel()
-        with suppress(asyncio.CancelledError):
-            await self._drain
+        await asyncio.wait([self._drain])
         transport = getattr(self._process, "_transport", None)
         if transport is not None:
             transport.close()

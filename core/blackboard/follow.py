@@ -108,8 +108,10 @@ class Follower:
                     waiting, self._waiting = self._waiting, None
                     self._deliver(waiting or ())
                     return
+            # Not wait_for: before Python 3.12 it can swallow the cancellation that ends this loop.
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._woken.wait(), POLL_S)
+                async with asyncio.timeout(POLL_S):
+                    await self._woken.wait()
             self._woken.clear()
 
     async def _catch_up(self) -> None:
