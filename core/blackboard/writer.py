@@ -95,6 +95,7 @@ class Writer:
         self._log: Identity | None = None
         self._replaced: BoardReplaced | None = None
         self._latest = 0
+        self._behind = 0
         # A daemon: a program that failed before close() must end all the same.
         self._thread = threading.Thread(target=self._run, name="board-writer", daemon=True)
 
@@ -255,7 +256,7 @@ class Writer:
     def _carry_out(
         self, connection: sqlite3.Connection, fn: Command, future: "asyncio.Future[Any]", events: list[Event]
     ) -> Answer:
-        tx = Transaction(connection, max(self._clock(), self._latest))
+        tx = Transaction(connection, self._now())
         connection.execute("SAVEPOINT command")
         try:
             value = fn(tx)
@@ -271,6 +272,15 @@ class Writer:
             self._latest = tx.now
             events.extend(tx.events)
         return future, value, None
+
+    def _now(self) -> int:
+        """The board's time: the wall's, and while that is behind the last event, the last event's plus what has passed."""
+        wall = self._clock()
+        if wall >= self._latest:
+            self._behind = 0
+        elif wall + self._behind < self._latest:
+            self._behind = self._latest - wall
+        return wall + self._behind
 
     def _for_caller(self, error: BaseException) -> BaseException:
         if _primary_code(error) == sqlite3.SQLITE_FULL:

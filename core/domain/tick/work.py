@@ -35,7 +35,7 @@ def reviews(facts: Facts, now: int) -> Iterator[Item]:
         roles = (Role.CHALLENGER, Role.REVIEWER) if task.risk == Risk.HIGH else (Role.REVIEWER, Role.CHALLENGER)
         reviewer = pick(facts, roles, facts.authors.get(task.id, frozenset()))
         if reviewer is None:
-            yield Held(f"task:{task.id}", "nobody who never ran it is there to review it")
+            yield from _no_reviewer(facts, task, pick(facts, roles) is None)
             continue
         if is_asked(facts, f"task:{task.id}"):
             yield Held(f"task:{task.id}", "its review waits for the operator's answer")
@@ -53,6 +53,18 @@ def reviews(facts: Facts, now: int) -> Iterator[Item]:
         yield queue(
             Step.REVIEWS, RunKind.REVIEW, reviewer, f"{base}#{tried.ended}", "it waits for its review", task_id=task.id
         )
+
+
+def _no_reviewer(facts: Facts, task: Task, nobody_at_all: bool) -> Iterator[Item]:
+    """Nobody who never ran it is there. Where there are reviewers at all, no role is lacking: the operator is asked."""
+    yield Held(f"task:{task.id}", "nobody who never ran it is there to review it")
+    base = f"{bases.review_base(task)}:nobody"
+    if nobody_at_all or is_asked(facts, f"task:{task.id}"):
+        return
+    title = f"Every reviewer has worked on {task.name_tag} itself: hire or resume another, then approve"
+    arguments = {"kind": "question", "entity": f"task:{task.id}", "title": title,
+                 "payload": {"what": "try_again", "on_reject": "cancel", "base": base}}  # fmt: skip
+    yield Action(Step.REVIEWS, "RequestApproval", arguments, title)
 
 
 def broadcast(facts: Facts, now: int) -> Iterator[Item]:
