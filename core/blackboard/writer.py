@@ -274,7 +274,7 @@ class Writer:
         return future, value, None
 
     def _now(self) -> int:
-        """The board's time: the wall's, and while that is behind the last event, the last event's plus what has passed."""
+        """The board's time: the wall's; while that is behind the last event, the last event's plus what has passed."""
         wall = self._clock()
         if wall >= self._latest:
             self._behind = 0
