@@ -14,6 +14,7 @@ from core.domain.errors import Invalid
 from core.domain.states import GOAL_FINAL, TASK_FINAL, GoalStatus
 from tui import signs
 from tui.filtering import EXAMPLES, Filter, parse_filter
+from tui.panes.words import entitle
 from tui.projection import Projection
 from tui.text import ago, plain
 from tui.tree import Node, nodes
@@ -43,7 +44,7 @@ class BoardPane(Vertical):
 
     def __init__(self) -> None:
         super().__init__(id="board", classes="pane")
-        self.border_title = Content("Board")
+        entitle(self, Content("Board"))
         self.list = Rows(*COLUMNS, empty=EMPTY, markable=False, id="board-rows")
         self.field = Input(placeholder="words  status:blocked  agent:slug  goal:G1", id="filter")
         self._view = Projection()
@@ -136,9 +137,9 @@ class BoardPane(Vertical):
         self.list.set_rows([self._row(node) for node in found])
         tasks = sum(node.ref.startswith("task") for node in found)
         if self.filtered:
-            self.border_title = Content(f"Board  filter: {tasks} task{'' if tasks == 1 else 's'}")
+            entitle(self, Content(f"Board  filter: {tasks} task{'' if tasks == 1 else 's'}"))
         else:
-            self.border_title = Content("Board")
+            entitle(self, Content("Board"))
 
     def _say_what_is_missing(self) -> None:
         company = self._view.company

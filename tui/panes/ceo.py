@@ -7,7 +7,7 @@ from core.domain.ceo_mode import CeoMode
 from core.domain.entities import AgentRecord, Event
 from core.domain.limits import HEARTBEAT_MS
 from tui import signs
-from tui.panes.words import line, said
+from tui.panes.words import entitle, line, put, said
 from tui.projection import Projection
 from tui.text import ago
 
@@ -26,17 +26,17 @@ class CeoPane(Static):
 
     def __init__(self) -> None:
         super().__init__(id="ceo", classes="pane slim")
-        self.border_title = Content("CEO")
+        entitle(self, Content("CEO"))
 
     def show(self, view: Projection, now: int) -> None:
         """Say what `resolve_ceo_mode` says, with its reasons."""
         answer = view.ceo()
         if answer is None:
-            self.border_title = Content("CEO")
-            self.update(said("No CEO is hired.", "dim"), layout=False)
+            entitle(self, Content("CEO"))
+            put(self, said("No CEO is hired.", "dim"))
             return
         _, mode = answer
-        self.border_title = Content.assemble("CEO  ", said(mode.mode.replace("_", " "), "info"))
+        entitle(self, Content.assemble("CEO  ", said(mode.mode.replace("_", " "), "info")))
         lines = [
             line(said(MEANS[mode.mode]), "  ", _team(view, now)),
             said(f"since {'; '.join(mode.reasons)}", "dim"),
@@ -44,7 +44,7 @@ class CeoPane(Static):
             Content(""),
             *(_agent(view, agent, now) for agent in view.tables.all(AgentRecord)),
         ]
-        self.update(Content("\n").join(lines), layout=False)
+        put(self, Content("\n").join(lines))
 
 
 def _heartbeat(event: Event | None, now: int, view: Projection) -> Content:

@@ -19,7 +19,7 @@ from core.domain.states import RUN_LIVE
 from tui import signs
 from tui.actions import Situation
 from tui.panes.threads import TABS, read_thread
-from tui.panes.words import hanging, line, said
+from tui.panes.words import entitle, hanging, line, put, said
 from tui.projection import Projection
 from tui.widgets.prose import Prose
 
@@ -65,7 +65,7 @@ class Tabs(Static):
             parts.append(Content.styled(text, style))
             used += len(text)
             self._ends.append(used)
-        self.update(Content("").join(parts), layout=False)
+        put(self, Content("").join(parts))
 
 
 class DetailPane(Vertical):
@@ -110,11 +110,11 @@ class DetailPane(Vertical):
     def _write_head(self) -> None:
         situation = self._situation
         if situation.thing is None:
-            self.border_title = Content("Detail")
-            self.head.update(said("Nothing is selected.", "dim"))
+            entitle(self, Content("Detail"))
+            put(self.head, said("Nothing is selected.", "dim"), layout=True)
         elif self.size.width:
-            self.border_title = said(_name(situation))
-            self.head.update(_head(self._board, situation, self._now, self.size.width - 2))
+            entitle(self, said(_name(situation)))
+            put(self.head, _head(self._board, situation, self._now, self.size.width - 2), layout=True)
 
     def touch(self, dirty: frozenset[str]) -> None:
         """Something happened: read again if it was to the thing that is shown."""

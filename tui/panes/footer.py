@@ -6,6 +6,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from tui.actions import Hint
+from tui.panes.words import put
 
 GAP = 3
 
@@ -33,4 +34,4 @@ class KeyLine(Static):
         while len(hints) > 1 and sum(len(hint.key) + 1 + len(hint.word) + GAP for hint in hints) - GAP > width:
             hints.remove(max(reversed(hints), key=lambda hint: hint.rank))
         parts = [Content.assemble((hint.key, "bold $footer-key-foreground"), f" {hint.word}") for hint in hints]
-        self.update(Content(" " * GAP).join(parts), layout=False)
+        put(self, Content(" " * GAP).join(parts))

@@ -8,6 +8,7 @@ from textual.content import Content
 
 from core.domain.inbox import InboxItem
 from tui import signs
+from tui.panes.words import entitle
 from tui.text import ago
 from tui.widgets.rows import Cell, Column, Row, Rows
 
@@ -54,7 +55,7 @@ class InboxPane(Vertical):
                 self.list.move_to(heir)
         urgent = any(item.urgent for item in items)
         count = (f" {len(items)} ", "reverse bold $text-error" if urgent else "reverse bold $text-warning")
-        self.border_title = Content.assemble("Inbox ", count) if items else Content("Inbox")
+        entitle(self, Content.assemble("Inbox ", count) if items else Content("Inbox"))
         self.set_class(bool(items), "-waiting")
 
 

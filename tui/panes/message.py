@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from textual.content import Content
 from textual.widgets import Static
 
-from tui.panes.words import line, said
+from tui.panes.words import line, put, said
 from tui.widgets.row import Tone
 
 
@@ -44,4 +44,4 @@ class MessageLine(Static):
 
     def _draw(self) -> None:
         parts = [*self._held, *([self._message] if self._message else [])]
-        self.update(Content("   ").join(parts))
+        put(self, Content("   ").join(parts), layout=True)

@@ -8,7 +8,7 @@ from textual.widgets import Static
 from core.domain.entities import Round
 from core.domain.states import TaskStatus
 from tui import signs
-from tui.panes.words import bar, line, said
+from tui.panes.words import bar, entitle, line, put, said
 from tui.projection import Progress, Projection
 
 _ORDER = (
@@ -23,7 +23,7 @@ class RoundPane(Static):
 
     def __init__(self) -> None:
         super().__init__(id="round", classes="pane slim")
-        self.border_title = Content("Round")
+        entitle(self, Content("Round"))
         self._shown: tuple[Projection, int | None] | None = None
 
     def on_resize(self) -> None:
@@ -36,20 +36,23 @@ class RoundPane(Static):
         self._shown = (view, goal_id)
         progress = view.progress(goal_id)
         if progress is None:
-            self.border_title = Content("Round")
-            self.update(said("No round yet: a round opens when a goal is dispatched and planned.", "dim"), layout=False)
+            entitle(self, Content("Round"))
+            put(self, said("No round yet: a round opens when a goal is dispatched and planned.", "dim"))
             return
         sign, word, tone = signs.ROUND[progress.round.status]
-        self.border_title = Content.assemble(
-            f"Round {progress.round.number} of {progress.goal.round_cap}  ", said(f"{sign} {word}", tone)
+        entitle(
+            self,
+            Content.assemble(
+                f"Round {progress.round.number} of {progress.goal.round_cap}  ", said(f"{sign} {word}", tone)
+            ),
         )
         rounds = view.rounds(progress.goal.id)
         if self.size.height == 1:
             counts = _counts(progress, words=False)
-            self.update(line(f"Round {progress.round.number} ", _far(progress, 16), "  ", counts), layout=False)
+            put(self, line(f"Round {progress.round.number} ", _far(progress, 16), "  ", counts))
             return
         lines = [_far(progress, max(6, min(24, self.size.width // 3))), _counts(progress), *_past(rounds[:-1])]
-        self.update(Content("\n").join(lines), layout=False)
+        put(self, Content("\n").join(lines))
 
 
 def _far(progress: Progress, cells: int) -> Content:

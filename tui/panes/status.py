@@ -6,7 +6,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from core.domain.limits import TICK_MS
-from tui.panes.words import line, money, said, tokens
+from tui.panes.words import line, money, put, said, tokens
 from tui.projection import Projection
 
 
@@ -45,7 +45,7 @@ class StatusBar(Static):
         contents = [part for _, part in parts]
         if len(contents) > 1 and used < width:
             contents[-1] = line(" " * (width - used), contents[-1])
-        self.update(Content("  ").join(contents), layout=False)
+        put(self, Content("  ").join(contents))
 
 
 def _parts(view: Projection, standing: Standing) -> list[tuple[int, Content]]:

@@ -3,6 +3,8 @@
 import time
 
 from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Static
 
 from tui.text import amount, one_line, plain, wrap
 from tui.widgets.row import Tone
@@ -20,6 +22,19 @@ STYLES: dict[Tone, str] = {
 def said(text: str, tone: Tone | None = None) -> Content:
     """One line of anybody's text, literally, in a tone."""
     return Content.styled(one_line(text), STYLES[tone] if tone else "")
+
+
+def put(where: Static, content: Content, *, layout: bool = False) -> None:
+    """Show something else; what looks the same is not painted again. `layout` when its height may change."""
+    shown = where.content
+    if not isinstance(shown, Content) or not content.is_same(shown):
+        where.update(content, layout=layout)
+
+
+def entitle(where: Widget, title: Content) -> None:
+    """Give a pane another title, if it is another one."""
+    if where.border_title != title.markup:
+        where.border_title = title
 
 
 def line(*parts: Content | str, gap: str = "") -> Content:
