@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
-from textual import events
+from textual import events, work
 from textual.app import App
 from textual.binding import BindingType
 from textual.worker import Worker, WorkerState
@@ -76,13 +76,14 @@ class OpsroomApp(App[None]):
         """Paint first, read then."""
         self.push_screen(self.room)
         self._flushes = self.set_interval(1 / FLUSHES_PER_S, self._flush_room, pause=True)
-        self.run_worker(self._load(), name="load the board", exit_on_error=False)
+        self._load()
         self.set_interval(1.0, self._look_at_owner)
         for problem in self._theme_problems:
             self.notify(problem, title="theme", severity="warning", markup=False)
 
     # ------------------------------------------------------------- the board
 
+    @work(name="load the board", exit_on_error=False)
     async def _load(self) -> None:
         readers = self.company.board.readers
         last, entities = await readers.snapshot()
@@ -92,7 +93,7 @@ class OpsroomApp(App[None]):
         found = await readers.events_after(beat - 1, 1) if beat else []
         heartbeat = found[0] if found and found[0].kind in HEARTBEATS else None
         self.room.view.load(last, entities, heartbeat, tokens=old["tokens"], cost=old["cost"])
-        await self._look_up_owner()
+        self._look_up_owner()
         self._unfollow = self.company.board.follow(self._hear, after=last)
         self.room.board_loaded()
         if self._start:
@@ -110,8 +111,9 @@ class OpsroomApp(App[None]):
 
     def _look_at_owner(self) -> None:
         if (self.owner_pid is None) != self.company.is_owner:
-            self.run_worker(self._look_up_owner(), group="owner", exclusive=True, exit_on_error=False)
+            self._look_up_owner()
 
+    @work(name="look up the owner", group="owner", exclusive=True, exit_on_error=False)
     async def _look_up_owner(self) -> None:
         if self.company.is_owner:
             self.owner_pid = None
@@ -155,12 +157,13 @@ class OpsroomApp(App[None]):
 
     def _leave(self, agreed: bool | None) -> None:
         if agreed:
-            self.run_worker(self._end_and_exit(), name="leave", group="leave", exclusive=True, exit_on_error=False)
+            self._end_and_exit()
 
     async def action_quit(self) -> None:
         """Whatever asks the app to end goes the same way."""
         self.ask_to_leave()
 
+    @work(name="leave", group="leave", exclusive=True, exit_on_error=False)
     async def _end_and_exit(self) -> None:
         try:
             await self._end()

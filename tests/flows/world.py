@@ -251,6 +251,8 @@ async def press(pilot: Pilot[None], *keys: str) -> None:
     for key in keys:
         await pilot.press(key)
         await settle(pilot)
+    if not keys:
+        await settle(pilot)
 
 
 async def write(pilot: Pilot[None], text: str) -> None:

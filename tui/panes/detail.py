@@ -6,7 +6,7 @@ The head comes from memory at once; a tab is read from the board by a worker and
 import asyncio
 from collections.abc import Mapping
 
-from textual import events
+from textual import events, work
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
@@ -138,7 +138,7 @@ class DetailPane(Vertical):
             self.prose.set_blocks((), thread="")
             return
         self._reading = True
-        self.run_worker(self._reader(), group="detail", exclusive=True, exit_on_error=False, name="read the detail")
+        self._reader()
 
     def _read_again(self) -> None:
         # not exclusive: a thing that changes all the time would never be read to its end
@@ -147,6 +147,7 @@ class DetailPane(Vertical):
         elif self._ref:
             self._read()
 
+    @work(name="read the detail", group="detail", exclusive=True, exit_on_error=False)
     async def _reader(self) -> None:
         ref, tab = self._ref, self.tabs.open
         try:

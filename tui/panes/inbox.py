@@ -26,6 +26,7 @@ class InboxPane(Vertical):
 
     def __init__(self) -> None:
         super().__init__(id="inbox", classes="pane")
+        entitle(self, Content("Inbox"))
         self._items: dict[str, InboxItem] = {}
         self._entities: dict[str, str] = {}
         self.list = Rows(*COLUMNS, empty="Nothing waits for you.", markable=False, id="inbox-rows")

@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import events, on
+from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
@@ -251,8 +251,9 @@ class ControlScreen(Screen[None]):
         self.say("ticking now", "good")
 
     def _do_dry_run(self) -> None:
-        self.run_worker(self._dry_run(), group="dry run", exclusive=True, exit_on_error=False)
+        self._dry_run()
 
+    @work(name="dry run", group="dry run", exclusive=True, exit_on_error=False)
     async def _dry_run(self) -> None:
         from tui.screens.reading import dry_run_screen
 

@@ -3,6 +3,7 @@ in which a decision can be taken back. Nothing is sent from here that the operat
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from textual.worker import Worker
@@ -157,8 +158,8 @@ class Decisions:
 
     def send(self, words: str, command: Command) -> None:
         """Send a command from a worker: no key waits for the board."""
-        worker = self._room.app.run_worker(
-            self._send(words, command), name=words, group="commands", exit_on_error=False
+        worker: Worker[None] = self._room.app.run_worker(
+            partial(self._send, words, command), name=words, group="commands", exit_on_error=False
         )
         self._sending = {each for each in self._sending if not each.is_finished} | {worker}
 
