@@ -23,7 +23,7 @@ from core.commands.remote_door import RemoteDoor
 from core.config import CONFIG, Config, board_path, read_config, write_config
 from core.dispatcher import Caps, Dispatcher
 from core.domain.actors import Actor, Operator
-from core.domain.errors import BoardError, Invalid
+from core.domain.errors import BoardCorrupt, BoardError, Invalid
 from core.ticker import Ticked, Ticker
 
 SOCKET_PATH_MAX = 100  # sun_path holds 108 bytes on Linux, 104 elsewhere
@@ -103,8 +103,23 @@ class OpenCompany:
         config = await asyncio.to_thread(read_config, folder)
         board = await Board.open(board_path(folder), clock=clock, role=role)
         company = cls(folder, config, board, runners or {}, clock)
-        company._take_up()
+        try:
+            await company._check_founded()
+            company._take_up()
+            if company.dispatcher is not None:
+                # Before anything is written: what an owner who died left running must not outlive its run (F17).
+                await company.dispatcher.sweep()
+        except BaseException:
+            await company.close()
+            raise
         return company
+
+    async def _check_founded(self) -> None:
+        if await self.board.readers.value("SELECT 1 FROM company") is None:
+            raise BoardCorrupt(
+                f"{self.board.path} holds no company: it was emptied or never finished.",
+                "Put a backup in its place, or make a new company in another folder.",
+            )
 
     @property
     def door(self) -> Door:

@@ -21,6 +21,11 @@ from core.domain.limits import LEASE_MS, RUNS_AT_ONCE, STARTS_PER_MINUTE
 from core.domain.states import RunStatus
 
 RENEW_S = LEASE_MS / 3000
+SWEPT_RUNS = 500
+QUEUED = (
+    "status = 'queued' AND coalesce((SELECT paused_at FROM goals WHERE goals.id = goal_id), 0) = 0"
+    " ORDER BY id LIMIT 2000"
+)
 log = logging.getLogger(__name__)
 DISPATCHER = System("dispatcher")
 _WAKES = frozenset(
@@ -92,8 +97,11 @@ class Dispatcher:
         return gone
 
     async def sweep(self) -> int:
-        """At start: end processes that an owner who died left behind, by their fingerprint. Returns how many."""
-        runs = await self._readers.entities(Run, "status IN ('starting', 'running') AND pid IS NOT NULL")
+        """At start: end processes that an owner who died left behind, by their fingerprint. Returns how many.
+
+        Runs that were ended while nobody supervised their process count too: their row is final, the process is not.
+        """
+        runs = await self._readers.entities(Run, f"pid IS NOT NULL ORDER BY id DESC LIMIT {SWEPT_RUNS}")
         ended = 0
         for run in runs:
             if run.owner != self._door.owner and same_process(run.pid, run.pid_started):
@@ -126,9 +134,14 @@ class Dispatcher:
     async def start_queued(self) -> int:
         """Start every queued run that the caps allow now. Returns how many."""
         started = 0
-        queued = await self._readers.entities(Run, "status = 'queued' ORDER BY id LIMIT 200")
         self.held = {}
-        for run in queued:
+        barred: dict[int, str] = {}
+        company_held = ""
+        for run in await self._readers.entities(Run, QUEUED):
+            # What holds one run of an agent or a goal back must not keep the others' runs waiting behind it (F16).
+            if company_held or run.agent_id in barred:
+                self.held[run.id] = company_held or barred[run.agent_id]
+                continue
             command = StartRun(
                 run=run.id,
                 owner=self._door.owner,
@@ -142,8 +155,13 @@ class Dispatcher:
                     started += 1
                     job = self._supervise(run, answer["fence"])
                     self._tasks[run.id] = asyncio.create_task(job, name=f"run {run.id}")
-                else:
-                    self.held[run.id] = answer["why"]
+                    continue
+                self.held[run.id] = answer["why"]
+                match answer.get("scope"):
+                    case "company":
+                        company_held = answer["why"]
+                    case "agent":
+                        barred[run.agent_id] = answer["why"]
             except Conflict:
                 continue
             finally:

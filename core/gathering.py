@@ -21,14 +21,23 @@ from core.domain.facts import Attempts, Facts
 from core.domain.limits import RUN_ATTEMPTS
 from core.domain.states import GoalStatus, RoundStatus, RunStatus, TaskStatus
 
-READY_SHOWN = 500
+# What cannot go on now must not stand before what can (F16). The plus keeps the planner on the partial index.
+READY = (
+    "status = 'pending' AND open_deps = 0"
+    " AND +goal_id IN (SELECT id FROM goals WHERE status = 'active' AND paused_at IS NULL)"
+    " ORDER BY priority, id LIMIT 500"
+)
+WAKEABLE = (
+    "status = 'pending' AND agent_id IN (SELECT id FROM agents WHERE status = 'active')"
+    " AND coalesce((SELECT paused_at FROM goals WHERE goals.id = goal_id), 0) = 0 ORDER BY id LIMIT 200"
+)
 _NO_FAILURE = frozenset({RunStatus.RATE_LIMITED, RunStatus.KILLED})
 _HEARTBEATS = "('HeartbeatNormal', 'HeartbeatIdle', 'MissionMissing')"
 
 
 def gather(tx: Transaction, tick: int, lost: Callable[[Iterable[Run]], Mapping[int, str]]) -> Facts:
     """The facts at `tx.now`. `lost` tells which of the live runs have no living process or owner any more."""
-    ready = tx.select(Task, f"status = 'pending' AND open_deps = 0 ORDER BY priority, id LIMIT {READY_SHOWN}")
+    ready = tx.select(Task, READY)
     busy = tx.select(Task, "status IN ('claimed', 'working', 'review', 'blocked', 'waiting_human') ORDER BY status, id")
     runs = tx.select(Run, "status IN ('queued', 'starting', 'running') ORDER BY id")
     goals = tx.select(Goal, "status NOT IN ('done', 'failed', 'cancelled', 'archived') ORDER BY id")
@@ -49,7 +58,7 @@ def gather(tx: Transaction, tick: int, lost: Callable[[Iterable[Run]], Mapping[i
         busy=tuple(busy),
         runs=tuple(runs),
         approvals=tuple(tx.select(Approval, "status = 'pending' ORDER BY id")),
-        mentions=tuple(tx.select(Mention, "status = 'pending' ORDER BY id LIMIT 200")),
+        mentions=tuple(tx.select(Mention, WAKEABLE)),
         offers=tuple(
             offer
             for task in ready
@@ -66,10 +75,7 @@ def gather(tx: Transaction, tick: int, lost: Callable[[Iterable[Run]], Mapping[i
 
 def _runnable(tx: Transaction, rounds: Iterable[Round], ready: Iterable[Task]) -> frozenset[int]:
     """Rounds with a task that can be claimed, also one that is not among the first."""
-    shown = [task.round_id for task in ready]
-    known = {number for number in shown if number is not None}
-    if len(shown) < READY_SHOWN:
-        return frozenset(known)
+    known = {task.round_id for task in ready}
     query = "SELECT 1 FROM tasks WHERE round_id = :r AND status = 'pending' AND open_deps = 0 LIMIT 1"
     return frozenset(r.id for r in rounds if r.id in known or tx.value(query, r=r.id) is not None)
 

@@ -62,7 +62,7 @@ class Desk:
         self._say = say
         self._note_process = note_process
 
-    async def call(self, command: str, **arguments: Any) -> Answer:
+    async def call(self, command: str, /, **arguments: Any) -> Answer:
         """Send a command as this agent. Raises an OpsroomError with a hint; then nothing was written."""
         answer = await self._door.execute(self.actor, parse(command, arguments))
         self._say("call", {"command": command, "answer": answer})

@@ -77,6 +77,7 @@ class ActivateGoal(Command):
 def activate_goal(act: Act, command: ActivateGoal) -> Answer:
     goal = act.tx.get(Goal, command.goal)
     GOAL.require(goal.name_tag, goal.status, GoalStatus.ACTIVE, "ActivateGoal", act.capacities)
+    act.require_own_goal(goal.id)
     drafts = act.tx.select(Task, "goal_id = :goal AND status = 'draft' ORDER BY id", goal=goal.id)
     if not drafts:
         raise Conflict(f"{goal.name_tag} has no task to begin with.", "Create tasks first, then activate it.")
@@ -100,6 +101,7 @@ def report_goal(act: Act, command: ReportGoal) -> Answer:
     tx = act.tx
     goal = tx.get(Goal, command.goal)
     GOAL.require(goal.name_tag, goal.status, GoalStatus.REPORTING, "ReportGoal", act.capacities)
+    act.require_own_goal(goal.id)
     tasks = tx.select(Task, "goal_id = :goal", goal=goal.id)
     missing = uncovered(goal, tasks)
     if missing:

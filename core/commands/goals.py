@@ -11,7 +11,7 @@ from core.domain.entities import Comment, Goal, MustHave
 from core.domain.errors import Conflict, Forbidden, Invalid
 from core.domain.goals import content_hash, is_reviewed
 from core.domain.lifecycles import GOAL
-from core.domain.limits import ROUND_CAP
+from core.domain.limits import ROUND_CAP, TASKS_AT_ONCE
 from core.domain.states import (
     CommentKind,
     GoalStatus,
@@ -34,7 +34,7 @@ class CreateGoal(Command):
     must_haves: tuple[Title, ...] = Field((), description="What must be delivered; each gets an id M1, M2, …")
     constraints: tuple[Text, ...] = ()
     split: bool = Field(True, description="False: exactly one draft task with the same description (S1-12)")
-    tasks: tuple[NewTask, ...] = Field((), description="Draft tasks to begin with")
+    tasks: tuple[NewTask, ...] = Field((), max_length=TASKS_AT_ONCE, description="Draft tasks to begin with")
     round_cap: int = Field(ROUND_CAP, ge=1, le=100)
 
 

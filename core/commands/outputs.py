@@ -3,6 +3,7 @@
 import hashlib
 import stat
 from pathlib import Path
+from typing import Any
 
 from pydantic import Field
 
@@ -11,7 +12,7 @@ from core.commands.moves import require_current_run
 from core.commands.registry import Act, Answer, Command, Text, Title, handles, letters
 from core.domain.entities import Approval, Goal, Output, Task
 from core.domain.errors import Conflict, Forbidden, Invalid
-from core.domain.limits import INLINE_OUTPUT_MAX
+from core.domain.limits import FILE_OUTPUT_MAX, INLINE_OUTPUT_MAX
 from core.domain.states import OutputType, TaskStatus
 
 
@@ -97,6 +98,11 @@ def hash_file(folder: Path, path: str) -> tuple[str, int]:
         # Opening a pipe would wait for its other end, and the whole board with it.
         if not stat.S_ISREG(target.stat().st_mode):
             raise Invalid(f"{path!r} is no file.", "Give the path of a file.")
+        if target.stat().st_size > FILE_OUTPUT_MAX:
+            raise Invalid(
+                f"{path!r} has more than {FILE_OUTPUT_MAX // 1_048_576} MiB.",
+                "Deliver it in parts, or a summary of it.",
+            )
         with target.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
             size = file.tell()
@@ -105,3 +111,15 @@ def hash_file(folder: Path, path: str) -> tuple[str, int]:
     if size == 0:
         raise Invalid(f"{path!r} is empty.", "Empty submissions are refused (S3-11).")
     return digest, size
+
+
+def verify_again(act: Act, task: Task, where: str, **parameters: Any) -> None:
+    """Raises Conflict when a delivered file is gone or no longer what was delivered (F9); `where` is written by us."""
+    condition = f"task_id = :task AND path IS NOT NULL AND ({where}) ORDER BY id"
+    for output in act.tx.select(Output, condition, task=task.id, **parameters):
+        try:
+            found, _size = hash_file(outputs_folder(act), output.path or "")
+        except Invalid as error:
+            raise Conflict(f"{output.name_tag} of {task.name_tag} is gone: {error.message}", "Deliver it.") from None
+        if found != output.sha256:
+            raise Conflict(f"{output.name_tag} of {task.name_tag} changed after it was delivered.", "Deliver it anew.")

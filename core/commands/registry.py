@@ -95,6 +95,18 @@ class Act:
             raise Forbidden("Only an agent's run can do this.", "")
         return self.run
 
+    def require_own_goal(self, goal_id: int) -> None:
+        """Raises Forbidden when an agent's run is about another goal: what it may shape ends there (C-10, F15)."""
+        if self.run is None or self.run.goal_id == goal_id:
+            return
+        leads = bool(self.capacities & {Who.CEO, Who.COORDINATOR})
+        if self.run.goal_id is not None or not leads:
+            about = f"G{self.run.goal_id}" if self.run.goal_id else "no goal"
+            raise Forbidden(
+                f"R{self.run.id} is about {about}, not about G{goal_id}; nothing was written.",
+                "Comment there instead; those who work on it decide.",
+            )
+
     def own_agent(self) -> AgentRecord:
         """The acting agent. Raises Forbidden for anybody else."""
         if self.agent is None:
@@ -143,7 +155,7 @@ def parse(name: str, arguments: dict[str, Any]) -> Command:
     return build(registered.model, **arguments)
 
 
-def build(model: type[C], **arguments: Any) -> C:
+def build(model: type[C], /, **arguments: Any) -> C:
     """A command from keyword arguments. Raises Invalid, which names each wrong field."""
     try:
         return model.model_validate(arguments)

@@ -46,7 +46,10 @@ class RemoteDoor:
                 " command was carried out.",
                 "Look at the board, then try again.",
             ) from None
-        body: dict[str, Any] = response.json()
+        try:
+            body: dict[str, Any] = response.json()
+        except ValueError:
+            raise BoardOwned(f"The room that owns this board failed ({response.status_code}).", "Try again.") from None
         if "error" in body:
             problem = body["error"]
             raise ERRORS.get(problem["code"], OpsroomError)(problem["message"], problem["hint"])

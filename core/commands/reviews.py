@@ -4,6 +4,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from core.commands.approvals import ask_anew
 from core.commands.moves import move_task, never_ran
+from core.commands.outputs import verify_again
 from core.commands.registry import Act, Answer, Command, Text, handles, letters
 from core.domain.entities import Review, Task
 from core.domain.errors import Conflict, Forbidden, Invalid
@@ -56,6 +57,9 @@ def review_task(act: Act, command: ReviewTask) -> Answer:
     if command.subject_hash is not None and command.subject_hash != hashed:
         raise Conflict(f"The outputs of {task.name_tag} changed since you opened them.", "Open them again.")
     _check_verdict(act, task, command)
+    if command.verdict == Verdict.APPROVED:
+        for opened in command.opened_outputs:
+            verify_again(act, task, "id = :opened", opened=opened)
     refusals = task.review_attempts + (command.verdict != Verdict.APPROVED)
     review = tx.insert(
         Review, "TaskReviewed",

@@ -10,6 +10,7 @@ from core.commands.tasks import NewTask, add_task
 from core.domain.entities import Goal, MustHave, Round, Task
 from core.domain.errors import Conflict, Invalid
 from core.domain.lifecycles import ROUND
+from core.domain.limits import TASKS_AT_ONCE
 from core.domain.states import ApprovalKind, GoalStatus, RoundDecision, RoundStatus, TaskStatus
 
 if TYPE_CHECKING:
@@ -50,12 +51,13 @@ class OpenRound(Command):
 
     who = letters("C")
     goal: int
-    tasks: tuple[NewTask, ...] = Field(min_length=1)
+    tasks: tuple[NewTask, ...] = Field(min_length=1, max_length=TASKS_AT_ONCE)
 
 
 @handles(OpenRound)
 def open_round_command(act: Act, command: OpenRound) -> Answer:
     goal = act.tx.get(Goal, command.goal)
+    act.require_own_goal(goal.id)
     if goal.status != GoalStatus.ACTIVE:
         raise Conflict(f"{goal.name_tag} is {goal.status}: no round can be opened.", "Only an active goal has rounds.")
     if goal.reason:
@@ -73,7 +75,7 @@ class ReviewRound(Command):
     covered: Text = Field(min_length=1, description="Do the outputs cover the goal?")
     next_step: Text = Field(min_length=1, description="What comes next?")
     decision: RoundDecision
-    tasks: tuple[NewTask, ...] = Field((), description="Tasks of the next round")
+    tasks: tuple[NewTask, ...] = Field((), max_length=TASKS_AT_ONCE, description="Tasks of the next round")
     add_must_haves: tuple[Title, ...] = Field((), description="With adjust_goal; none can be taken away")
 
 
@@ -82,6 +84,7 @@ def review_round(act: Act, command: ReviewRound) -> Answer:
     tx = act.tx
     round_ = tx.get(Round, command.round)
     ROUND.require(round_.name_tag, round_.status, RoundStatus.CLOSED, "ReviewRound", act.capacities)
+    act.require_own_goal(round_.goal_id)
     opens = command.decision in (RoundDecision.NEXT_ROUND, RoundDecision.ADJUST_GOAL)
     if opens and not command.tasks:
         raise Invalid(f"{command.decision} needs at least one task.", "Name the tasks of the next round.")

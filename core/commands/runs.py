@@ -9,7 +9,7 @@ from core.commands.registry import Act, Answer, Command, Text, handles, letters
 from core.domain.entities import AgentRecord, Company, Goal, Mention, Offer, Round, Run, Task
 from core.domain.errors import Conflict
 from core.domain.lifecycles import RUN
-from core.domain.limits import LEASE_MS, RUN_ATTEMPTS, RUNS_AT_ONCE, STARTS_PER_MINUTE, TICK_MS
+from core.domain.limits import COOL_DOWN_MAX_MS, LEASE_MS, RUN_ATTEMPTS, RUNS_AT_ONCE, STARTS_PER_MINUTE, TICK_MS
 from core.domain.states import (
     AgentStatus,
     GoalStatus,
@@ -123,9 +123,9 @@ def start_run(act: Act, command: StartRun) -> Answer:
         give_back(act, kill_run(act, run, why), why, costs_attempt=False)
         return {"id": run.id, "started": False, "why": why}
     agent = tx.get(AgentRecord, run.agent_id)
-    why = _held_back(act, run, agent, command)
+    scope, why = _held_back(act, run, agent, command)
     if why:
-        return {"id": run.id, "started": False, "why": why}
+        return {"id": run.id, "started": False, "scope": scope, "why": why}
     run = tx.update(
         run, "RunStarted", status=RunStatus.STARTING, owner=command.owner, started_at=tx.now,
         lease_until=tx.now + LEASE_MS,
@@ -168,30 +168,30 @@ _WANTED: dict[RunKind, frozenset[str]] = {
 }
 
 
-def _held_back(act: Act, run: Run, agent: AgentRecord, command: StartRun) -> str:
-    """Why a queued run may not start now; empty if it may."""
+def _held_back(act: Act, run: Run, agent: AgentRecord, command: StartRun) -> tuple[str, str]:
+    """What keeps a queued run from starting (company, agent, goal or task) and why; both empty if nothing does."""
     tx = act.tx
     company = tx.get(Company, 1)
     if not company.dispatching:
-        return f"the company is stopped: {company.stop_reason}"
+        return "company", f"the company is stopped: {company.stop_reason}"
     if agent.status != AgentStatus.ACTIVE:
-        return f"{agent.name} is {agent.status}"
+        return "agent", f"{agent.name} is {agent.status}"
     if agent.cooldown_until is not None and agent.cooldown_until > tx.now:
-        return f"{agent.name} cools down"
+        return "agent", f"{agent.name} cools down"
     paused = tx.value("SELECT paused_at FROM goals WHERE id = :goal", goal=run.goal_id)
     if paused is not None:
-        return f"G{run.goal_id} is paused"
+        return "goal", f"G{run.goal_id} is paused"
     live = "SELECT count(*) FROM runs WHERE status IN ('starting', 'running')"
     if run.kind == RunKind.EXECUTE and tx.value(f"{live} AND task_id = :t AND kind = 'execute'", t=run.task_id):
-        return f"an earlier run of T{run.task_id} has not ended yet"
+        return "task", f"an earlier run of T{run.task_id} has not ended yet"
     if tx.value(live) >= command.runs_at_once:
-        return f"{command.runs_at_once} runs at once are the company's cap"
+        return "company", f"{command.runs_at_once} runs at once are the company's cap"
     if tx.value(f"{live} AND agent_id = :agent", agent=agent.id) >= agent.max_runs:
-        return f"{agent.name} works at its cap of {agent.max_runs}"
+        return "agent", f"{agent.name} works at its cap of {agent.max_runs}"
     recent = tx.value("SELECT count(*) FROM runs WHERE started_at > :since", since=tx.now - 60_000)
     if recent >= command.starts_per_minute:
-        return f"{command.starts_per_minute} starts a minute are the company's cap"
-    return ""
+        return "company", f"{command.starts_per_minute} starts a minute are the company's cap"
+    return "", ""
 
 
 class ConfirmRun(Command):
@@ -272,7 +272,7 @@ def finish_run(act: Act, command: FinishRun) -> Answer:
         session=command.session, ended_at=tx.now, fence=run.fence + 1,
     )  # fmt: skip
     limited = command.status == RunStatus.RATE_LIMITED
-    retry_at = command.retry_at if limited else None
+    retry_at = min(command.retry_at, tx.now + COOL_DOWN_MAX_MS) if limited and command.retry_at is not None else None
     if retry_at is None and (limited or _needs_rest(run)):
         retry_at = tx.now + TICK_MS
     if retry_at is not None:

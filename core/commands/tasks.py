@@ -12,7 +12,7 @@ from core.domain.entities import AgentRecord, Goal, Round, Task, TaskDep
 from core.domain.errors import Conflict, Forbidden, Invalid
 from core.domain.goals import is_reviewed
 from core.domain.lifecycles import TASK, Who
-from core.domain.limits import LEASE_MS
+from core.domain.limits import LEASE_MS, TASKS_PER_RUN
 from core.domain.states import (
     TASK_FINAL,
     AgentStatus,
@@ -130,11 +130,29 @@ def create_task(act: Act, command: CreateTask) -> Answer:
         raise Conflict(f"{goal.name_tag} is {goal.status}: it takes no new task.", "Make a new goal.")
     if Who.CEO in act.capacities and not (is_reviewed(goal) or goal.created_by == act.label):
         raise Forbidden(f"{goal.name_tag} is not reviewed.", "The CEO adds tasks only below a reviewed goal (S1-21).")
+    _admit_work_of_agents(act, goal)
     new = NewTask(**command.model_dump(exclude={"goal", "draft"}))
     round_ = None if command.draft else open_round_of(act, goal)
     status = TaskStatus.DRAFT if round_ is None else TaskStatus.PENDING
     task = add_task(act, goal, new, status, round_)
     return {"id": task.id, "status": str(task.status), "goal": goal.id}
+
+
+def _admit_work_of_agents(act: Act, goal: Goal) -> None:
+    """An agent adds tasks only to the goal of its run, not without end, and never to what a person has read already."""
+    if act.run is None:
+        return
+    act.require_own_goal(goal.id)
+    made = act.tx.value(
+        "SELECT count(*) FROM events WHERE run_id = :run AND kind = 'TaskCreated' AND entity = 'tasks'"
+        " AND entity_id IN (SELECT id FROM tasks WHERE goal_id = :goal)",
+        run=act.run.id, goal=goal.id,
+    )  # fmt: skip
+    if made >= TASKS_PER_RUN:
+        raise Conflict(f"R{act.run.id} has made {made} tasks, which is the limit.", "Leave the rest to a later run.")
+    if goal.status == GoalStatus.DRAFT and goal.reviewed_by is not None:
+        # What the person approved had other tasks: it is theirs to look at again.
+        act.tx.update(goal, "GoalReviewCleared", touch=False, reviewed_by=None, reviewed_at=None, reviewed_hash=None)
 
 
 def open_round_of(act: Act, goal: Goal) -> Round | None:
@@ -146,6 +164,7 @@ def open_round_of(act: Act, goal: Goal) -> Round | None:
 def enqueue(act: Act, task: Task) -> Task:
     """A draft becomes pending in the open round of its goal."""
     TASK.require(task.name_tag, task.status, TaskStatus.PENDING, "EnqueueTask", act.capacities)
+    act.require_own_goal(task.goal_id)
     goal = act.tx.get(Goal, task.goal_id)
     if Who.CEO in act.capacities and not is_reviewed(goal):
         raise Forbidden(f"{goal.name_tag} is not reviewed.", "The CEO enqueues only below a reviewed goal (S1-21).")
@@ -185,6 +204,7 @@ class EditTask(Command):
 @handles(EditTask)
 def edit_task(act: Act, command: EditTask) -> Answer:
     task = act.tx.get(Task, command.task)
+    act.require_own_goal(task.goal_id)
     changes = command.model_dump(exclude={"task"}, exclude_none=True)
     if task.status in TASK_FINAL:
         raise Conflict(f"{task.name_tag} is {task.status}: it stays so.", TASK.hint(task.status))
@@ -207,6 +227,7 @@ class AddDependency(Command):
 @handles(AddDependency)
 def add_dependency_command(act: Act, command: AddDependency) -> Answer:
     task = act.tx.get(Task, command.task)
+    act.require_own_goal(task.goal_id)
     if task.status not in (TaskStatus.DRAFT, TaskStatus.PENDING):
         raise Conflict(f"{task.name_tag} is {task.status}: it waits for nothing any more.", TASK.hint(task.status))
     edge = add_dependency(act, task.id, Dependency(task=command.depends_on, on_fail=command.on_fail))
@@ -223,6 +244,7 @@ class WaiveDependency(Command):
 
 @handles(WaiveDependency)
 def waive_dependency(act: Act, command: WaiveDependency) -> Answer:
+    act.require_own_goal(act.tx.get(Task, command.task).goal_id)
     edges = act.tx.select(
         TaskDep, "task_id = :task AND depends_on = :on AND met = 0", task=command.task, on=command.depends_on
     )
@@ -243,6 +265,7 @@ class AssignTask(Command):
 @handles(AssignTask)
 def assign_task(act: Act, command: AssignTask) -> Answer:
     task = act.tx.get(Task, command.task)
+    act.require_own_goal(task.goal_id)
     agent = agent_by_slug(act, command.agent)
     if agent.status != AgentStatus.ACTIVE:
         raise Conflict(f"{agent.name} is {agent.status}.", "Choose an active agent.")
@@ -271,6 +294,7 @@ class UnblockTask(Command):
 @handles(UnblockTask)
 def unblock_task(act: Act, command: UnblockTask) -> Answer:
     task = act.tx.get(Task, command.task)
+    act.require_own_goal(task.goal_id)
     task = move_task(
         act, task, TaskStatus.PENDING, "UnblockTask", "TaskUnblocked",
         assignee_id=None, last_assignee_id=task.assignee_id, reason=command.note,
@@ -318,6 +342,7 @@ class CancelTask(Command):
 @handles(CancelTask)
 def cancel_task(act: Act, command: CancelTask) -> Answer:
     task = act.tx.get(Task, command.task)
+    act.require_own_goal(task.goal_id)
     task = move_task(act, task, TaskStatus.CANCELLED, "CancelTask", "TaskCancelled", reason=command.reason)
     return {"id": task.id, "status": str(task.status)}
 

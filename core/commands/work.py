@@ -6,6 +6,7 @@ from pydantic import Field
 
 from core.commands.approvals import ask
 from core.commands.moves import move_task, require_current_run
+from core.commands.outputs import verify_again
 from core.commands.registry import Act, Answer, Command, Reason, Title, handles, letters
 from core.domain.entities import Offer, Task
 from core.domain.errors import Conflict
@@ -102,6 +103,7 @@ def submit_task(act: Act, command: SubmitTask) -> Answer:
     )
     if task.status == TaskStatus.WORKING and handoff is None:
         raise Conflict(f"{task.name_tag} has no handoff of this run.", "Write a handoff comment of 50–500 characters.")
+    verify_again(act, task, "run_id = :run", run=act.own_run().id)
     task = move_task(act, task, TaskStatus.REVIEW, "SubmitTask", "TaskSubmitted", reason="")
     return {"id": task.id, "status": "review"}
 

@@ -5,7 +5,7 @@ HEARTBEAT_MS = 900_000  # S1-05
 OBJECTION_WINDOW_MS = 300_000  # S3-13
 STALL_MS = 600_000  # C-05
 LEASE_MS = 60_000  # a run that its owner did not renew for this long may be recovered
-APPROVAL_MS = None  # silence never approves, and by default never expires either
+COOL_DOWN_MAX_MS = 86_400_000  # a provider's word on when to come back is believed up to a day
 
 OBSERVATION_MAX = 200  # code points, S3-03, C-20
 HANDOFF_MIN = 50  # code points after strip, C-01
@@ -13,6 +13,9 @@ HANDOFF_MAX = 500
 COMMENT_MAX = 20_000
 TITLE_MAX = 200
 TEXT_MAX = 20_000
+TASKS_AT_ONCE = 500  # in one command: the writer serves everybody
+TASKS_PER_RUN = 50  # work must not breed work without a person (F23)
+FILE_OUTPUT_MAX = 33_554_432  # bytes; it is hashed while the board waits
 INLINE_OUTPUT_MAX = 65_536  # bytes; larger outputs are files in the company's folder
 
 DISCUSSION_TURNS = 5  # C-16

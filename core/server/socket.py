@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import os
 import socket
 from collections.abc import AsyncIterator, Callable
@@ -35,6 +36,9 @@ STATUS: tuple[tuple[type[OpsroomError], int], ...] = (
     (BoardError, 503),
 )
 
+BODY_MAX = 4 * 1_048_576
+KEY_MAX = 200
+
 
 def status_of(error: OpsroomError) -> int:
     """The HTTP status of an error."""
@@ -50,15 +54,17 @@ def application(door: Callable[[], Door | None]) -> "Starlette":
     async def command(request: "Request") -> "Response":
         try:
             try:
-                arguments = await request.json()
-            except ValueError:
+                arguments = json.loads(await _body(request))
+            except (ValueError, RecursionError):
                 raise Invalid("The body is not JSON.", "Send the command's fields as a JSON object.") from None
             if not isinstance(arguments, dict):
                 raise Invalid("The body is not a JSON object.", "Send the command's fields as a JSON object.")
             here = door()
             if here is None:
                 raise BoardError("This room no longer owns the board; nothing was written.", "Try again.")
-            key = request.headers.get("idempotency-key")
+            key = request.headers.get("idempotency-key") or None
+            if key is not None and len(key) > KEY_MAX:
+                raise Invalid(f"An idempotency key has at most {KEY_MAX} characters.", "Send a shorter one.")
             answer = await here.execute(Operator(), parse(request.path_params["name"], arguments), key=key)
         except OpsroomError as error:
             body = {"error": {"code": error.code, "message": error.message, "hint": error.hint}}
@@ -70,6 +76,15 @@ def application(door: Callable[[], Door | None]) -> "Starlette":
 
     routes = [Route("/api/commands/{name}", command, methods=["POST"]), Route("/api/about", about)]
     return Starlette(routes=routes)
+
+
+async def _body(request: "Request") -> bytes:
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > BODY_MAX:
+            raise Invalid(f"The body has more than {BODY_MAX // 1_048_576} MiB.", "Send less at once.")
+    return bytes(body)
 
 
 def bind(path: Path) -> socket.socket:

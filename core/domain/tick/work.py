@@ -77,7 +77,13 @@ def broadcast(facts: Facts, now: int) -> Iterator[Item]:
     # A task that names an agent who cannot work is everybody's: it must not wait for ever (F16).
     active = {agent.id for agent in facts.agents if agent.status == AgentStatus.ACTIVE}
     open_tasks = [task for task in facts.ready if task.assignee_id not in active and task.goal_id not in paused]
-    due = [task.id for task in open_tasks if task.broadcast_at is None or now - task.broadcast_at >= TICK_MS]
+    due = [
+        task.id
+        for task in open_tasks
+        # Once the router has its turn there is nothing left to count: a quiet board stays quiet (F6).
+        if task.broadcasts < BROADCASTS_BEFORE_ROUTER
+        and (task.broadcast_at is None or now - task.broadcast_at >= TICK_MS)
+    ]
     if due:
         yield Action(Step.BROADCAST, "CountBroadcast", {"tasks": due}, "on offer for another tick")
     live = {run.id for run in facts.runs}
