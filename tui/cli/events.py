@@ -18,7 +18,7 @@ _SHOWN = 100
 
 def events(arguments: argparse.Namespace) -> int:
     """Print them, one a line."""
-    if arguments.after < 0:
+    if not 0 <= arguments.after < 2**63:
         raise Invalid(f"--after {arguments.after} is no event's number.", "Give 0 for all of them.")
     opening.run(_print(arguments.dir, arguments.after, arguments.follow, arguments.json))
     return 0

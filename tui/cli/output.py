@@ -1,6 +1,7 @@
 """What is written: text for people, JSON for programs. Text of agents is drawn, never sent (tui.text)."""
 
 import json
+import os
 import shutil
 import sys
 import time
@@ -12,6 +13,10 @@ from tui.text import fit, one_line, plain
 
 def prepare() -> None:
     """Names may hold half characters and terminals may not know all: show them escaped rather than fail."""
+    # A stream that the caller closed is None in Python; what is written there is dropped.
+    sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
