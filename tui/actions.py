@@ -84,6 +84,7 @@ ACTIONS: tuple[Action, ...] = (
            8),
     Action("tick", ("t",), "tick", "Tick now instead of waiting for the clock", RUN, _owns, 8),
     Action("dry_run", ("T",), "dry run", "What the next tick would do and hold back", RUN, _owns),
+    Action("inbox", ("i",), "inbox", "To what waits for you, from anywhere", LOOK),
     Action("filter", ("slash",), "filter", "Words, status:blocked, agent:slug, goal:G1", LOOK,
            rank=6),
     Action("back", ("escape",), "back", "Back to the list; clears the filter", LOOK,

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
-from textual import events, work
+from textual import events, on, work
 from textual.app import App
 from textual.binding import BindingType
 from textual.worker import Worker, WorkerState
@@ -16,6 +16,7 @@ from core.blackboard.owner import Ownership
 from core.company import OpenCompany
 from core.domain.entities import Event, Run
 from core.domain.errors import OpsroomError
+from tui.one_key import KeyOver, KeyQueue
 from tui.palette import RoomCommands
 from tui.projection import HEARTBEATS
 from tui.screens.control import ControlScreen
@@ -58,6 +59,7 @@ class OpsroomApp(App[None]):
         self._start = start
         self._unfollow: Callable[[], None] | None = None
         self._ended = False
+        self._key_queue = KeyQueue(self)
         self._theme_problems = self._take_themes(theme)
         self.room = ControlScreen(company, self._clock, monotonic)
 
@@ -124,10 +126,21 @@ class OpsroomApp(App[None]):
     # ------------------------------------------------------------- keys and faults
 
     async def on_event(self, event: events.Event) -> None:
-        """A key finds the board as it is."""
-        if isinstance(event, events.Key) and self.screen is self.room:
+        """A key finds the board as it is, and what the key before it opened or closed."""
+        if not isinstance(event, events.Key) or event.is_forwarded:
+            await super().on_event(event)
+            return
+        if not self._key_queue.takes(event):
+            return
+        if self.screen is self.room:
             self.room.before_key()
+        way = self.focused or self.screen
         await super().on_event(event)
+        self._key_queue.follow(way)
+
+    @on(KeyOver)
+    def _key_is_over(self, over: KeyOver) -> None:
+        self._key_queue.arrived(over)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """The one place where faults of workers end: a toast and a line in the log, never a traceback."""

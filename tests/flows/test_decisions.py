@@ -18,11 +18,15 @@ from tests.flows.world import (
     at_work,
     handed_in,
     press,
+    press_back_to_back,
     ready,
+    settle_screen,
     shown,
     wait,
     write,
 )
+from tui.screens.confirm import Confirm
+from tui.screens.control import ControlScreen
 
 
 @pytest.mark.parametrize("size", [HOME, SMALL], ids=["home", "small"])
@@ -85,7 +89,7 @@ async def test_a_reason_is_not_asked_for_in_vain(tmp_path: Path) -> None:
             app.room.board.list.move_to("task:1")
             await press(pilot, "b")
             assert not app.room.composer.asks
-            assert "T1 is cancelled" in app.room.message.says
+            assert "T1 waits for nothing" in app.room.message.says
 
 
 async def test_a_draft_is_rejected_with_a_reason_after_a_question(tmp_path: Path, picture: Picture) -> None:
@@ -289,3 +293,52 @@ async def test_no_click_decides(tmp_path: Path) -> None:
             assert app.screen is app.room
             assert not len(app.room.decisions.holding)
             assert await office.events() == before
+
+
+OVERLAYS = {
+    "help": ("question_mark", "escape"),
+    "dry run": ("T", "b", "escape"),
+    "palette": ("colon", "escape"),
+    "composer": ("i", "b", "n", "o", "escape"),
+    "dialog": ("i", "a", "escape"),
+}
+
+
+@pytest.mark.parametrize("keys", OVERLAYS.values(), ids=list(OVERLAYS))
+@pytest.mark.parametrize("at_once", [False, True], ids=["pressed", "at-once"])
+async def test_a_key_after_an_overlay_acts_on_what_has_the_focus(
+    tmp_path: Path, keys: tuple[str, ...], at_once: bool
+) -> None:
+    async with an_office(tmp_path / "c") as office:
+        await a_busy_board(office)
+        app = office.app()
+        async with app.run_test(size=HOME) as pilot:
+            await ready(pilot, office)
+            app.room.board.list.focus()
+            await press(pilot, "g")
+            before = await office.goal(1)
+            await press_back_to_back(pilot, *keys, "i", "tab", "shift+tab", "a", at_once=at_once)
+            await settle_screen(pilot, Confirm)
+            await wait(pilot, office, 1)
+            await press_back_to_back(pilot, "right", "enter", at_once=at_once)
+            await settle_screen(pilot, ControlScreen)
+            await wait(pilot, office, 6)
+            assert (await office.approval()).status == "approved"
+            assert await office.goal(1) == before
+
+
+async def test_a_key_on_what_waits_for_nothing_says_where_the_decision_is(tmp_path: Path) -> None:
+    async with an_office(tmp_path / "c") as office:
+        await a_busy_board(office)
+        app = office.app()
+        async with app.run_test(size=HOME) as pilot:
+            await ready(pilot, office)
+            app.room.board.list.focus()
+            await press(pilot, "g")
+            before = await office.events()
+            for key in "abdr":
+                await press(pilot, key)
+                assert "G1 waits for nothing. The inbox has 2: i goes there." in app.room.message.says
+            assert await office.events() == before
+            assert app.screen is app.room
+            assert not app.room.composer.asks

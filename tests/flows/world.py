@@ -9,7 +9,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from textual import events
 from textual.pilot import Pilot
+from textual.screen import Screen
 
 from core.commands.registry import parse
 from core.company import OpenCompany, create_company
@@ -253,6 +255,25 @@ async def press(pilot: Pilot[None], *keys: str) -> None:
         await settle(pilot)
     if not keys:
         await settle(pilot)
+
+
+async def press_back_to_back(pilot: Pilot[None], *keys: str, at_once: bool = False) -> None:
+    """Press keys without waiting for what they do; `at_once` as from a paste: all of them before the first is heard."""
+    if not at_once:
+        await pilot.press(*keys)
+        return
+    for key in keys:
+        pilot.app.post_message(events.Key(key, key if len(key) == 1 else None))
+
+
+async def settle_screen(pilot: Pilot[None], screen: type[Screen[Any]]) -> None:
+    """Until a screen of this kind is the top one."""
+    for _ in range(400):
+        if isinstance(pilot.app.screen, screen):
+            break
+        await pilot.pause(0.02)
+    assert isinstance(pilot.app.screen, screen), pilot.app.screen
+    await settle(pilot)
 
 
 async def write(pilot: Pilot[None], text: str) -> None:

@@ -91,7 +91,7 @@ class BoardPane(Vertical):
     def ask_filter(self) -> None:
         """Let the operator type a filter."""
         self.add_class("-filtering")
-        self.field.focus()
+        self.screen.set_focus(self.field)
 
     def clear_filter(self) -> None:
         """Show everything again."""

@@ -44,7 +44,9 @@ class Composer(Horizontal):
         focused = self.screen.focused
         self._back_to = focused.id if focused is not None and focused.id and focused is not self._field else ""
         self.add_class("-asks")
-        self._field.focus()
+        self.screen.set_focus(
+            self._field
+        )  # now, not after what comes before it: the next key is a letter of the reason
 
     @on(Input.Submitted, "#reason")
     def _written(self, event: Input.Submitted) -> None:
@@ -64,4 +66,4 @@ class Composer(Horizontal):
         self._then = None
         self.remove_class("-asks")
         if self._back_to and (found := self.screen.query(f"#{self._back_to}")):
-            found.first().focus()
+            self.screen.set_focus(found.first())

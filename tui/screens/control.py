@@ -7,11 +7,12 @@ import dataclasses
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import events, on, work
+from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
+from textual.widget import Widget
 
 from core.company import OpenCompany
 from core.domain.errors import OpsroomError
@@ -34,7 +35,9 @@ from tui.widgets.row_messages import CursorMoved, Selected
 from tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
+    from core.ticker import Ticker
     from tui.app import OpsroomApp
+    from tui.screens.reading import Reading
 
 HOLD_LOOK_S = 0.2
 PANES = ("status", "inbox", "board", "strip", "detail", "lines")
@@ -156,15 +159,16 @@ class ControlScreen(Screen[None]):
     def _moved(self) -> None:
         self._select(by_hand=True)
 
-    @on(events.DescendantFocus)
-    def _focused(self, event: events.DescendantFocus) -> None:
-        if isinstance(event.widget, Rows):
-            self._from_board = event.widget is self.board.list
+    def watch_focused(self, _before: Widget | None, now: Widget | None) -> None:
+        """At once, with the focus itself: messages about it come later, and not always in their order."""
+        if isinstance(now, Rows):
+            self._from_board = now is self.board.list
             self.set_class(self._from_board, "-board-first")
-        in_detail = isinstance(event.widget, Prose)
-        if in_detail or isinstance(event.widget, Rows):
+        in_detail = isinstance(now, Prose)
+        if in_detail or isinstance(now, Rows):
             self.set_class(in_detail, "-in-detail")
-        self._select(by_hand=True)
+        if self.view.loaded:
+            self._select(by_hand=True)
 
     def _select(self, *, by_hand: bool) -> None:
         item = None if self._from_board else self.inbox.item
@@ -228,6 +232,7 @@ class ControlScreen(Screen[None]):
     def action_act(self, name: str) -> None:
         """Do one of the actions of the table."""
         if name in DECISION_KEYS:
+            self._select(by_hand=True)
             self.decisions.decide(DECISION_KEYS[name])
         elif name.startswith("tab("):
             self.detail.open_tab(int(name[4]))
@@ -251,23 +256,33 @@ class ControlScreen(Screen[None]):
         self.say("ticking now", "good")
 
     def _do_dry_run(self) -> None:
-        self._dry_run()
-
-    @work(name="dry run", group="dry run", exclusive=True, exit_on_error=False)
-    async def _dry_run(self) -> None:
+        """The screen at once, so that the next key is its; the plan when it is worked out."""
         from tui.screens.reading import dry_run_screen
 
         if self.company.ticker is None:
             self.say("This room only follows: the room that owns the board plans the ticks.", "warn")
             return
-        _, plan = await self.company.ticker.look()
-        await self.app.push_screen(dry_run_screen(plan, self.view))
+        screen = dry_run_screen()
+        self.app.push_screen(screen)
+        self._plan_dry(self.company.ticker, screen)
+
+    @work(name="dry run", group="dry run", exclusive=True, exit_on_error=False)
+    async def _plan_dry(self, ticker: "Ticker", screen: "Reading") -> None:
+        from tui.screens.reading import dry_run_rows
+
+        _, plan = await ticker.look()
+        screen.show_rows(dry_run_rows(plan, self.view), "Nothing: the board is quiet.")
+
+    def _do_inbox(self) -> None:
+        self.set_focus(self.inbox.list)
 
     def _do_filter(self) -> None:
         self.board.ask_filter()
 
     def _do_back(self) -> None:
-        if self.board.field.has_focus or (self.board.filtered and not self.has_class("-in-detail")):
+        if self.composer.asks:
+            self.composer.action_drop()
+        elif self.board.field.has_focus or (self.board.filtered and not self.has_class("-in-detail")):
             self.board.clear_filter()
         else:
             (self.board if self._from_board else self.inbox).list.focus()

@@ -51,6 +51,9 @@ class Decisions:
             return
         situation = self._room.situation
         choice = situation.choices.get(key)
+        if choice is None and not situation.choices:
+            self._room.say(self._nothing_waits(situation), "warn")
+            return
         if choice is None:
             choice = fallback(situation, key)
             if choice is None:
@@ -63,6 +66,12 @@ class Decisions:
             self._room.ask(f"{choice.verb} {situation.tag}:", lambda note: self._noted(situation, choice, note))
         else:
             self._checked(situation, choice, {}, "")
+
+    def _nothing_waits(self, situation: Situation) -> str:
+        """In words where the decision is that the key may have been meant for."""
+        items = self._room.view.inbox()
+        here = f"{situation.tag} waits for nothing." if situation.ref else "Nothing is selected."
+        return f"{here} The inbox has {len(items)}: i goes there." if items else f"{here} Nothing waits for you."
 
     def undo(self) -> None:
         """Take the youngest held decision back."""

@@ -36,6 +36,11 @@ class Reading(ModalScreen[None]):
             yield self.list
             yield Static(said("esc goes back", "dim"), id="hint")
 
+    def show_rows(self, rows: Sequence[Row], empty: str) -> None:
+        """What was worked out meanwhile."""
+        self.list.empty = empty
+        self.list.set_rows(rows)
+
     def action_close(self) -> None:
         """Back to the room."""
         self.dismiss(None)
@@ -65,7 +70,13 @@ def help_screen(situation: Situation) -> Reading:
     return Reading("Help: every key, and why one does not apply now", columns, rows)
 
 
-def dry_run_screen(plan: Plan, view: Projection) -> Reading:
+def dry_run_screen() -> Reading:
+    """Says what the next tick would do, as soon as that is worked out."""
+    columns = (Column("step", width=10), Column("what", min_width=16), Column("why", min_width=16))
+    return Reading("Dry run: what the next tick would do", columns, (), "working it out…")
+
+
+def dry_run_rows(plan: Plan, view: Projection) -> list[Row]:
     """What the next tick would do and what it holds back; nothing of it is done."""
     rows: list[Row] = []
     if plan.actions:
@@ -77,8 +88,7 @@ def dry_run_screen(plan: Plan, view: Projection) -> Reading:
         rows.append(Row("holds", ("", ("It would hold back", "strong"), "")))
     for number, held in enumerate(plan.held):
         rows.append(Row(f"h{number}", (("waits", "warn"), _tag(held.entity), held.why)))
-    columns = (Column("step", width=10), Column("what", min_width=16), Column("why", min_width=16))
-    return Reading("Dry run: what the next tick would do", columns, rows, "Nothing: the board is quiet.")
+    return rows
 
 
 _LETTERS = {"run": "R", "task": "T", "goal": "G", "approval": "Q", "task_id": "T", "goal_id": "G"}
