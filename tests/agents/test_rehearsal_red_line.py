@@ -25,6 +25,7 @@ async def test_the_operator_is_asked_about_exactly_these_lines(tmp_path: Path) -
             "act": "quote",
             "path": "src/main.py",
             "lines": [3, 5],
+            "text": ["# TODO: one-secret", "# FIXME: two-secret"],
             "red_line": "secret_exposure",
         }
         task = await play.one(Task, "status = 'waiting_human'")

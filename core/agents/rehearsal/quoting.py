@@ -35,8 +35,14 @@ class Permission:
 
 
 def payload_of(path: str, marks: list[Mapping[str, Any]]) -> dict[str, Any]:
-    """Exactly what would be done."""
-    return {"act": "quote", "path": path, "lines": [mark["line"] for mark in marks], "red_line": RED_LINE}
+    """Exactly what would be done: the operator sees the lines that they let out, here and nowhere else."""
+    return {
+        "act": "quote",
+        "path": path,
+        "lines": [mark["line"] for mark in marks],
+        "text": [mark["text"] for mark in marks],
+        "red_line": RED_LINE,
+    }
 
 
 def question(payload: Mapping[str, Any]) -> str:
