@@ -88,6 +88,9 @@ def _of_approval(approval: Approval) -> InboxItem:
         ApprovalKind.GOAL_FAILURE: ("the goal ends as failed", "the coordinator plans on"),
     }
     yes, no = effects.get(approval.kind, ("it is tried again", refusal))
+    back = "the agent is told why and tries again"
+    if approval.kind == ApprovalKind.RED_LINE:
+        back = "it must not be done like this; the agent is told why and goes on"
     return InboxItem(
         id=f"approval:{approval.id}",
         entity=approval.entity,
@@ -99,7 +102,7 @@ def _of_approval(approval: Approval) -> InboxItem:
         choices=(
             decide("a", "approve", "approved", yes),
             decide("b", "reject", "rejected", no, "note"),
-            decide("r", "send back", "revision_requested", "the agent is told why and tries again", "note"),
+            decide("r", "send back", "revision_requested", back, "note"),
         ),
     )
 
