@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -137,21 +136,6 @@ async def test_the_tree_hides_what_is_over(tmp_path: Path) -> None:
 def test_an_unknown_filter_is_an_error(text: str) -> None:
     with pytest.raises(Invalid):
         parse_filter(text)
-
-
-async def test_an_event_costs_little(tmp_path: Path) -> None:
-    async with an_office(tmp_path / "c") as office:
-        await a_busy_board(office)
-        events = [event for event in await told(office) if event.entity in ("tasks", "runs", "rounds")]
-        view = await seen(office)
-        best = 1.0
-        for _ in range(5):
-            started = time.perf_counter()
-            for _ in range(20):
-                view.apply(events)
-            best = min(best, (time.perf_counter() - started) / (20 * len(events)))
-        # generous: the machine of a test may be busy with others
-        assert best < 100e-6
 
 
 def test_the_memory_knows_nothing_of_textual() -> None:
