@@ -14,6 +14,7 @@ from tui.cli.demo import on_terminal
 from tui.cli.exits import Exit
 from tui.cli.logs import keep_log
 from tui.cli.names import folder_of, quoted
+from tui.cli.output import say
 
 if TYPE_CHECKING:
     from core.company import OpenCompany
@@ -62,6 +63,8 @@ async def _open(folder: Path, config: Config, pace_ms: int | None, start: bool) 
     finally:
         serving.cancel()
         await asyncio.gather(serving, return_exceptions=True)
+    if not app.return_code:
+        say(f"Come back with: opsroom {quoted(folder)}")
     return app.return_code or Exit.OK
 
 
