@@ -36,7 +36,7 @@ from core.company import OpenCompany
 from tui.app import OpsroomApp
 async def main():
     company = await OpenCompany.open(Path(sys.argv[1]), {}, role="owner")
-    async with OpsroomApp(company, start=False).run_test(size=(120, 40)) as pilot:
+    async with OpsroomApp(company, clock=company.clock, start=False).run_test(size=(120, 40)) as pilot:
         await pilot.pause()
 asyncio.run(main())
 print(json.dumps(marks))
@@ -45,7 +45,7 @@ print(json.dumps(marks))
 
 def _paint(program: str, *arguments: str) -> float:
     done = subprocess.run(
-        [sys.executable, "-c", _HEAD + program, *arguments], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", _HEAD + program, *arguments], stdout=subprocess.PIPE, text=True, check=True, timeout=60
     )
     return float(json.loads(done.stdout.splitlines()[-1])["paint"])
 
