@@ -62,7 +62,7 @@ class Command(BaseModel):
     `who` holds the capacities that may send it at all; lifecycles narrow that by state.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     who: ClassVar[frozenset[Who]] = frozenset()
 

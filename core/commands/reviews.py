@@ -17,7 +17,7 @@ from core.domain.states import ApprovalKind, RunKind, TaskStatus, Verdict
 class Finding(BaseModel):
     """Concrete: what is wrong, where, and what to change it to (S2-22)."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
     what: Text = Field(min_length=1)
     where: Text = Field(min_length=1)
     change: Text = Field(min_length=1)

@@ -29,7 +29,7 @@ _OPEN_ROUND = (RoundStatus.OPEN, RoundStatus.STALLED)
 class Dependency(BaseModel):
     """What must be done first."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
     task: int
     on_fail: OnFail = OnFail.CANCEL
 
@@ -37,7 +37,7 @@ class Dependency(BaseModel):
 class NewTask(BaseModel):
     """Intent, end state, constraints: never steps (S3-01)."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
     title: Title
     intent: Text = ""
     end_state: Text = Field("", description="What can be checked when it is done (S3-20)")
