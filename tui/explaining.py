@@ -82,6 +82,10 @@ def _goal(view: "Projection", goal: Goal, now: int) -> Explanation:
         case GoalStatus.REPORTING:
             return Explanation("the report is there", "you accept it or send it back")
         case _:
+            report = view.report(goal.id)
+            if goal.status == GoalStatus.DONE and report is not None:
+                where = f"in {view.outputs_folder}/{report.path}" if report.path else "under 2"
+                return Explanation(goal.reason or "it is done", f"nothing: it is over; its report is {where}")
             return Explanation(goal.reason or f"it ended as {goal.status}", "nothing: it is over")
 
 

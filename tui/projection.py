@@ -77,6 +77,7 @@ class Projection:
         self.tables = Tables()
         self.loaded = False
         self.last_event = 0
+        self.outputs_folder = ""
         self.structure = 0
         self.heartbeat: Event | None = None
         self.held: dict[str, str] = {}
@@ -309,6 +310,11 @@ class Projection:
         """How many agents are in which state."""
         states = (self.agent_state(agent, now) for agent in self.tables.all(AgentRecord))
         return Counter(state for state in states if state != "gone")
+
+    def report(self, goal_id: int) -> Output | None:
+        """What was delivered last for a goal as a whole."""
+        found = [each for each in self.tables.all(Output) if each.goal_id == goal_id and each.task_id is None]
+        return max(found, key=lambda each: each.id, default=None)
 
     def slug(self, agent_id: int | None) -> str:
         """The short name of an agent, or nothing."""

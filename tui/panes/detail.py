@@ -18,7 +18,7 @@ from core.domain.inbox import Choice
 from core.domain.states import RUN_LIVE
 from tui import signs
 from tui.actions import Situation
-from tui.panes.threads import TABS, read_thread
+from tui.panes.threads import EMPTY, TABS, read_thread
 from tui.panes.words import entitle, hanging, line, put, said
 from tui.projection import Projection
 from tui.widgets.prose import Prose
@@ -78,6 +78,7 @@ class DetailPane(Vertical):
         self._situation = Situation()
         self._now = 0
         self._ref = ""
+        self._asked = ""
         self._reading = False
         self._again = False
         self.head = Static(id="head")
@@ -99,7 +100,12 @@ class DetailPane(Vertical):
         """Show what is selected; reads it only when it is another thing than before."""
         self._board, self._situation, self._now = view, situation, now
         self._write_head()
-        if situation.ref != self._ref:
+        asked = situation.item.id if situation.item is not None and situation.choices else ""
+        to_the_question = bool(asked) and asked != self._asked and self.tabs.open != 1
+        self._asked = asked
+        if to_the_question:
+            self.tabs.show(1)
+        if situation.ref != self._ref or to_the_question:
             self._ref = situation.ref
             self._read()
 
@@ -135,6 +141,7 @@ class DetailPane(Vertical):
     def _read(self) -> None:
         self._again = False
         if not self._ref:
+            self.prose.empty = ""
             self.prose.set_blocks((), thread="")
             return
         self._reading = True
@@ -153,6 +160,7 @@ class DetailPane(Vertical):
         try:
             while True:
                 blocks = await read_thread(self._company, self._board, ref, tab)
+                self.prose.empty = EMPTY[tab - 1]
                 self.prose.set_blocks(blocks, thread=f"{ref}/{tab}")
                 if not self._again:
                     break

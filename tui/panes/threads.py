@@ -20,6 +20,7 @@ from tui.widgets.prose import Block
 from tui.widgets.row import Tone
 
 TABS = ("Discussion", "Outputs", "Reviews", "Runs", "History")
+EMPTY = ("Nothing was said yet.", "Nothing delivered yet.", "No reviews yet.", "No run yet.", "Nothing happened yet.")
 MOST = 200
 MOST_BYTES = 64 * 1024
 TAIL_BYTES = 16 * 1024
@@ -101,7 +102,8 @@ async def _output(company: OpenCompany, output: Output) -> Block:
     text = output.content
     if text is None and output.path:
         text = await asyncio.to_thread(_file, company.folder / "outputs", output.path)
-    parts = [output.summary, text or "", f"{output.path or 'on the board'} · sha256 {output.sha256[:16]}…"]
+    where = f"file {company.folder / 'outputs' / output.path}" if output.path else "on the board"
+    parts = [output.summary, text or "", f"{where} · sha256 {output.sha256[:16]}…"]
     return Block(heading, "\n\n".join(part for part in parts if part), "info")  # type: ignore[arg-type]
 
 

@@ -87,6 +87,17 @@ class Prose(ScrollView, can_focus=True):
         self._styles: dict[str | None, Style] = {}
 
     @property
+    def empty(self) -> str:
+        """What is said when there are no blocks."""
+        return self._empty
+
+    @empty.setter
+    def empty(self, text: str) -> None:
+        if text != self._empty:
+            self._empty = text
+            self.refresh()
+
+    @property
     def blocks(self) -> Sequence[Block]:
         """The blocks as last set; not to be changed."""
         return self._blocks
