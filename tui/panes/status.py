@@ -1,5 +1,6 @@
 """The status bar: the company, whether it runs, the CEO, the tick, the runs, the cost, and whose room this is."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from textual.content import Content
@@ -8,6 +9,8 @@ from textual.widgets import Static
 from core.domain.limits import TICK_MS
 from tui.panes.words import line, money, put, said, tokens
 from tui.projection import Projection
+from tui.text import fit
+from tui.widgets.row import Tone
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,12 +22,21 @@ class Standing:
     owner_pid: int | None = None  # of another room, when this one only follows
 
 
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A piece of the bar. Where there is no room, the highest rank is shortened first, and then goes first."""
+
+    rank: int
+    words: Content
+    short: Content | None = None
+
+
 class StatusBar(Static):
     """One line; what matters less goes first when there is no room."""
 
     def __init__(self) -> None:
         super().__init__(id="status")
-        self._parts: list[tuple[int, Content]] = []
+        self._parts: list[_Part] = []
 
     def show(self, view: Projection, standing: Standing) -> None:
         """Say how things stand now."""
@@ -38,41 +50,56 @@ class StatusBar(Static):
     def _draw(self) -> None:
         width = self.size.width - 2
         parts = list(self._parts)
-        while len(parts) > 1 and sum(part.cell_length + 2 for _, part in parts) - 2 > width:
-            parts.remove(max(parts, key=lambda part: part[0]))
+        for part in sorted(parts, key=lambda part: -part.rank):
+            if _width(parts) <= width:
+                break
+            if part.short is not None:
+                parts[parts.index(part)] = _Part(part.rank, part.short)
+        parts = [part for part in parts if part.words]
+        while len(parts) > 1 and _width(parts) > width:
+            parts.remove(max(parts, key=lambda part: part.rank))
         # the last one, whose room this is, stands at the right
-        used = sum(part.cell_length + 2 for _, part in parts) - 2
-        contents = [part for _, part in parts]
+        used = _width(parts)
+        contents = [part.words for part in parts]
         if len(contents) > 1 and used < width:
             contents[-1] = line(" " * (width - used), contents[-1])
         put(self, Content("  ").join(contents))
 
 
-def _parts(view: Projection, standing: Standing) -> list[tuple[int, Content]]:
-    """The parts from left to right, each with its rank; the highest rank goes first."""
+def _width(parts: Sequence[_Part]) -> int:
+    return sum(part.words.cell_length + 2 for part in parts if part.words) - 2
+
+
+def _parts(view: Projection, standing: Standing) -> list[_Part]:
+    """The parts from left to right."""
     company = view.company
     if company is None:
-        return [(0, Content("Opsroom")), (1, said("loading the board…", "dim"))]
-    parts = [(2, said(company.name, "strong"))]
+        return [_Part(0, Content("Opsroom")), _Part(1, said("loading the board…", "dim"))]
+    parts = [_Part(5, said(company.name, "strong"), said(fit(company.name, min(12, len(company.name))), "strong"))]
     if company.dispatching:
-        parts.append((0, said("● STARTED", "good")))
+        parts.append(_Part(0, said("● STARTED", "good"), said("●", "good")))
     else:
-        parts.append((0, said("■ STOPPED", "warn")))
+        parts.append(_Part(0, said("■ STOPPED", "warn")))
         if company.stop_reason:
-            parts.append((9, said(company.stop_reason, "dim")))
-    parts.append((6, said(f"stage {company.autonomy}")))
+            parts.append(_Part(9, said(company.stop_reason, "dim")))
+    parts.append(_Part(8, said(f"stage {company.autonomy}"), Content("")))
     if (ceo := view.ceo()) is not None:
-        parts.append((7, said(f"CEO {_spoken(ceo[1].mode)}")))
+        parts.append(_Part(2, said(f"CEO {_spoken(ceo[1].mode)}")))
     if standing.due_in_ms is not None:
         # counted from the company's first day: the number that a person can compare
         number = max(0, standing.now // TICK_MS - company.created_at // TICK_MS)
-        parts.append((3, said(f"tick {number} in {-(-standing.due_in_ms // 1000)}s")))
+        due = f"in {-(-standing.due_in_ms // 1000)}s"
+        parts.append(_Part(6, said(f"tick {number} {due}"), said(f"tick {due}")))
     totals = view.totals()
-    runs = f"{totals.live} run{'' if totals.live == 1 else 's'}"
-    queued = f" +{totals.queued} queued" if totals.queued else ""
-    parts.append((4, said(runs + queued, "good" if totals.live else None)))
-    parts.append((5, said(f"{tokens(totals.tokens)} · {money(totals.cost_micros)}")))
-    parts.append((1, _role(standing)))
+    tone: Tone | None = "good" if totals.live else None
+    runs = f"run{'' if totals.live == 1 else 's'}"
+    if totals.queued:
+        whole, short = f"{totals.live} {runs} +{totals.queued} queued", f"{totals.live}+{totals.queued} runs"
+        parts.append(_Part(4, said(whole, tone), said(short, tone)))
+    else:
+        parts.append(_Part(4, said(f"{totals.live} {runs}", tone)))
+    parts.append(_Part(3, said(f"{tokens(totals.tokens)} · {money(totals.cost_micros)}")))
+    parts.append(_role(standing))
     return parts
 
 
@@ -80,7 +107,7 @@ def _spoken(word: str) -> str:
     return word.replace("_", " ")
 
 
-def _role(standing: Standing) -> Content:
+def _role(standing: Standing) -> _Part:
     if standing.owner_pid is None:
-        return said("owner", "dim")
-    return said(f"following pid {standing.owner_pid}" if standing.owner_pid else "following", "warn")
+        return _Part(7, said("owner", "dim"), Content(""))
+    return _Part(1, said(f"following pid {standing.owner_pid}" if standing.owner_pid else "following", "warn"))
