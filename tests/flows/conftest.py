@@ -23,6 +23,7 @@ KEPT = ("PATH", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "VIRTUAL_ENV")
 KEPT_PREFIXES = ("PYTEST_", "COV", "PYTHON")
 SCREEN = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8", "TZ": "UTC"}
 MOST_FRAMES = 50
+PATIENCE_S = 5.0
 
 
 @pytest.fixture(autouse=True)
@@ -59,14 +60,25 @@ def picture(snapshot: SnapshotAssertion, tmp_path: Path) -> Picture:
     accepted = snapshot.use_extension(SVGImageExtension)
 
     async def take(pilot: Pilot[object], name: str) -> None:
+        give_up = time.monotonic() + PATIENCE_S
+        await _nothing_at_work(pilot, give_up)
         svg = await _at_rest(pilot, name)
-        same = accepted(name=name) == svg
+        while not (same := accepted(name=name) == svg) and time.monotonic() < give_up:
+            # on a busy machine a reader may bring what the picture shows only now
+            await pilot.pause(0.1)
+            svg = await _at_rest(pilot, name)
         if not same:
             seen = tmp_path / f"{name}.svg"
             seen.write_text(svg, encoding="utf-8")
             pytest.fail(f"the screen differs from the picture {name!r}; it was {seen}")
 
     return take
+
+
+async def _nothing_at_work(pilot: Pilot[object], give_up: float) -> None:
+    """Until no worker is left that brings something to the screen."""
+    while time.monotonic() < give_up and any(not worker.is_finished for worker in pilot.app.workers):
+        await pilot.pause(0.02)
 
 
 async def _at_rest(pilot: Pilot[object], name: str) -> str:

@@ -20,6 +20,7 @@ from tests.flows.world import (
     press,
     press_back_to_back,
     ready,
+    settle,
     settle_screen,
     shown,
     wait,
@@ -342,3 +343,30 @@ async def test_a_key_on_what_waits_for_nothing_says_where_the_decision_is(tmp_pa
             assert await office.events() == before
             assert app.screen is app.room
             assert not app.room.composer.asks
+
+
+async def test_a_decision_that_comes_is_told_and_i_goes_there(tmp_path: Path) -> None:
+    async with an_office(tmp_path / "c") as office:
+        await a_goal_at_work(office)
+        app = office.app()
+        async with app.run_test(size=HOME) as pilot:
+            await ready(pilot, office)
+            assert app.focused is app.room.board.list
+            await press(pilot, "3")
+            await settle(pilot)
+            assert "No reviews yet." in shown(app)
+            asking = await at_work(office, 2, "inventory")
+            await office.do("AskOperator", asking, task=2, kind="red_line", title="May I send it?", payload={"to": "x"})
+            await settle(pilot)
+            assert "★ T2 waits for your decision" in app.room.message.says
+            assert app.focused is app.room.board.list
+            await press(pilot, "i")
+            assert app.focused is app.room.inbox.list
+            assert app.room.detail.tabs.open == 1
+            assert "May I send it?" in shown(app)
+            await press(pilot, "b")
+            assert shown(app).splitlines()[-1].split() == ["enter", "send", "esc", "cancel"]
+            await press(pilot, "escape", "a")
+            assert "←/→ choose · enter · esc cancels" in shown(app)
+            await press(pilot, "escape")
+            assert "approve" in shown(app).splitlines()[-1]

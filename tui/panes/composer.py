@@ -9,6 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.widgets import Input, Static
 
+from tui.actions import Hint
 from tui.panes.words import said
 
 Written = Callable[[str], None]
@@ -16,6 +17,8 @@ Written = Callable[[str], None]
 
 class Composer(Horizontal):
     """Hidden until something asks; enter hands the text over, esc drops it."""
+
+    HINTS: ClassVar = (Hint("enter", "send", 1), Hint("esc", "cancel", 0))
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "drop", "Cancel", show=False)]
 

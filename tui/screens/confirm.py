@@ -11,6 +11,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
+from tui.actions import Hint
 from tui.panes.words import said
 from tui.text import plain
 
@@ -21,6 +22,7 @@ class Confirm(ModalScreen[bool]):
     """Answers true only for the other button, and only after the eye has had time to see the question."""
 
     CSS_PATH = "dialogs.tcss"
+    HINTS: ClassVar = (Hint("←/→", "choose", 2), Hint("enter", "answers", 1), Hint("esc", "cancels", 0))
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "cancel", "Cancel", show=False),
         Binding("left,up,h,k", "go('cancel')", show=False),
@@ -41,6 +43,7 @@ class Confirm(ModalScreen[bool]):
             dialog.border_title = said(self._question)
             yield Static(Content("\n".join(plain(each) for each in self._lines)), id="what")
             with Horizontal(id="buttons"):
+                yield Static(said("←/→ choose · enter · esc cancels", "dim"), id="which")
                 yield Button("Cancel", id="cancel", compact=True)
                 yield Button(said(self._yes), id="yes", variant="error", compact=True)
 

@@ -13,11 +13,12 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
 from textual.widget import Widget
+from textual.widgets import Input
 
 from core.company import OpenCompany
 from core.domain.errors import OpsroomError
 from core.domain.inbox import Choice, InboxItem
-from tui.actions import ACTIONS, DECISION_KEYS, Situation, footer
+from tui.actions import ACTIONS, DECISION_KEYS, Hint, Situation, footer
 from tui.panes.board import BoardPane
 from tui.panes.ceo import CeoPane
 from tui.panes.composer import Composer
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from tui.screens.reading import Reading
 
 HOLD_LOOK_S = 0.2
+OTHER_HINTS = (Hint("enter", "choose", 1), Hint("esc", "back", 0))
+FILTER_HINTS = (Hint("enter", "to the board", 1), Hint("esc", "clear", 0))
 PANES = ("status", "inbox", "board", "strip", "detail", "lines")
 
 
@@ -60,10 +63,12 @@ class ControlScreen(Screen[None]):
         super().__init__()
         self.company = company
         self.view = Projection()
+        self.view.outputs_folder = str(company.folder / "outputs")
         self.situation = Situation()
         self.decisions = Decisions(self, monotonic)
         self._clock = clock
         self._from_board = False
+        self._asked: frozenset[str] | None = None
         self._seen: tuple[object, ...] = ()
         self.status = StatusBar()
         self.round = RoundPane()
@@ -94,6 +99,7 @@ class ControlScreen(Screen[None]):
         """Something to see before the board is read."""
         self.inbox.list.empty = self.board.list.empty = "loading the board…"
         self.status.show(self.view, Standing())
+        self.show_keys()
         self.set_interval(1.0, self.grow_older)
         self._hold_timer = self.set_interval(HOLD_LOOK_S, self.decisions.look_at_the_clock, pause=True)
 
@@ -115,6 +121,7 @@ class ControlScreen(Screen[None]):
             self._note_waits()
             now = self._clock()
             self._show_inbox(now)
+            self._tell_what_came()
             self.board.show(self.view, dirty, now)
             self._select(by_hand=False)
             self.detail.touch(dirty)
@@ -147,6 +154,17 @@ class ControlScreen(Screen[None]):
         self.status.show(self.view, Standing(now, due, self.app.owner_pid))
         self.round.show(self.view, self._goal_id())
         self.ceo.show(self.view, now)
+
+    def _tell_what_came(self) -> None:
+        """A decision came and the operator looks elsewhere: tell it, and leave the focus where it is."""
+        asked = {item.id: item for item in self.view.inbox() if item.choices}
+        came = [item for each, item in asked.items() if self._asked is not None and each not in self._asked]
+        had_none = not self._asked
+        self._asked = frozenset(asked)
+        if came and had_none and not isinstance(self.focused, Input) and self.focused is not self.inbox.list:
+            thing = self.view.find(came[0].entity)
+            tag = "The company" if thing is None or came[0].entity.startswith("company") else thing.name_tag
+            self.say(f"★ {tag} waits for your decision: i goes to the inbox", "warn")
 
     def _goal_id(self) -> int | None:
         thing = self.situation.thing
@@ -187,7 +205,28 @@ class ControlScreen(Screen[None]):
                 self.decisions.deafen()
             self._seen = seen
         self.detail.show(self.view, self.situation, self._clock())
-        self.keys.show(footer(self.situation))
+        self.show_keys()
+
+    def show_keys(self) -> None:
+        """The keys of what is on top: of the room only when nothing asks or tells above it."""
+        top = self.app.screen
+        if top is not self:
+            self.keys.show(getattr(top, "HINTS", OTHER_HINTS))
+        elif self.composer.asks:
+            self.keys.show(self.composer.HINTS)
+        elif self.focused is self.board.field:
+            self.keys.show(FILTER_HINTS)
+        else:
+            self.keys.show(footer(self.situation))
+
+    def on_screen_suspend(self) -> None:
+        """Something opened above the room."""
+        self.show_keys()
+
+    def on_screen_resume(self) -> None:
+        """It closed."""
+        if self.view.loaded:
+            self.show_keys()
 
     @on(Selected)
     def _open(self) -> None:
@@ -215,7 +254,7 @@ class ControlScreen(Screen[None]):
         self.message.count_down([(held.words, holding.seconds_left(held)) for held in holding.all()])
         (self._hold_timer.resume if len(holding) else self._hold_timer.pause)()
         self.situation = dataclasses.replace(self.situation, held=len(holding))
-        self.keys.show(footer(self.situation))
+        self.show_keys()
         self._show_inbox(self._clock())
 
     @on(BoardPane.Refused)
@@ -293,7 +332,7 @@ class ControlScreen(Screen[None]):
     def _do_help(self) -> None:
         from tui.screens.reading import help_screen
 
-        self.app.push_screen(help_screen(self.situation))
+        self.app.push_screen(help_screen(self.situation, ceo[1] if (ceo := self.view.ceo()) else None))
 
     def _do_leave(self) -> None:
         self.app.ask_to_leave()

@@ -9,9 +9,11 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from core.domain.ceo_mode import CeoModeAnswer
 from core.domain.plan import Action as PlannedAction
 from core.domain.plan import Plan
-from tui.actions import ACTIONS, DECIDE, LOOK, RUN, SHOWN, WIDGET_KEYS, Situation, label_of
+from tui.actions import ACTIONS, DECIDE, LOOK, RUN, SHOWN, WIDGET_KEYS, Hint, Situation, label_of
+from tui.panes.ceo import MEANS
 from tui.panes.words import said
 from tui.projection import Projection
 from tui.widgets.rows import Cell, Column, Row, Rows
@@ -21,6 +23,7 @@ class Reading(ModalScreen[None]):
     """A list over the room; esc, q or enter go back."""
 
     CSS_PATH = "dialogs.tcss"
+    HINTS: ClassVar = (Hint("↑/↓", "move", 1), Hint("esc", "back", 0))
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,question_mark,T,enter", "close", "Back", show=False)]
 
     def __init__(self, title: str, columns: Sequence[Column], rows: Sequence[Row], empty: str = "") -> None:
@@ -34,7 +37,7 @@ class Reading(ModalScreen[None]):
         with Vertical(classes="dialog wide") as dialog:
             dialog.border_title = said(self._heading)
             yield self.list
-            yield Static(said("esc goes back", "dim"), id="hint")
+            yield Static(said("↑/↓ move · esc goes back", "dim"), id="hint")
 
     def show_rows(self, rows: Sequence[Row], empty: str) -> None:
         """What was worked out meanwhile."""
@@ -50,7 +53,7 @@ class Reading(ModalScreen[None]):
         self.dismiss(None)
 
 
-def help_screen(situation: Situation) -> Reading:
+def help_screen(situation: Situation, ceo: CeoModeAnswer | None = None) -> Reading:
     """Every key, what it does, and why it does not apply now."""
     rows: list[Row] = []
     for group in (DECIDE, RUN, LOOK):
@@ -63,6 +66,13 @@ def help_screen(situation: Situation) -> Reading:
                 rows.append(Row(action.name, cells, muted=bool(why_not)))
         if group == LOOK:
             rows += [Row(f"widget {keys}", ((keys, "info"), "", about)) for keys, about in WIDGET_KEYS]
+    if ceo is not None:
+        # the small screen has no room for the pane that tells it
+        about = f"{MEANS[ceo.mode]}, since {'; '.join(ceo.reasons)}"
+        rows += [
+            Row("CEO", ("", "", ("The CEO", "strong"))),
+            Row("mode", ("", _spoken(ceo.mode), about)),
+        ]
     columns = (
         Column("key", width=9), Column("", width=11), Column("what it does", min_width=30),
         Column("why not now", width=36, drop_below=96),
@@ -89,6 +99,10 @@ def dry_run_rows(plan: Plan, view: Projection) -> list[Row]:
     for number, held in enumerate(plan.held):
         rows.append(Row(f"h{number}", (("waits", "warn"), _tag(held.entity), held.why)))
     return rows
+
+
+def _spoken(word: str) -> str:
+    return word.replace("_", " ")
 
 
 _LETTERS = {"run": "R", "task": "T", "goal": "G", "approval": "Q", "task_id": "T", "goal_id": "G"}
