@@ -68,11 +68,9 @@ def help_screen(situation: Situation, ceo: CeoModeAnswer | None = None) -> Readi
             rows += [Row(f"widget {keys}", ((keys, "info"), "", about)) for keys, about in WIDGET_KEYS]
     if ceo is not None:
         # the small screen has no room for the pane that tells it
-        about = f"{MEANS[ceo.mode]}, since {'; '.join(ceo.reasons)}"
-        rows += [
-            Row("CEO", ("", "", ("The CEO", "strong"))),
-            Row("mode", ("", _spoken(ceo.mode), about)),
-        ]
+        rows.append(Row("CEO", ("", "", ("The CEO", "strong"))))
+        rows.append(Row("mode", ("", _spoken(ceo.mode), MEANS[ceo.mode])))
+        rows += [Row(f"why {place}", ("", "since", why)) for place, why in enumerate(ceo.reasons)]
     columns = (
         Column("key", width=9), Column("", width=11), Column("what it does", min_width=30),
         Column("why not now", width=36, drop_below=96),
