@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from textual.pilot import Pilot
 
 from core.domain.entities import Company
 from tests.flows.conftest import Picture
@@ -179,6 +180,18 @@ async def test_stop_everything(tmp_path: Path, picture: Picture) -> None:
             await picture(pilot, "stopped")
 
 
+async def resized(pilot: Pilot[None], size: tuple[int, int]) -> None:
+    """Another terminal size, once the room has laid itself out for it."""
+    await pilot.resize_terminal(*size)
+    app = pilot.app
+    for _ in range(100):
+        await press(pilot)
+        if tuple(app.size) == size and tuple(app.screen.size) == size:
+            return
+        await pilot.pause(0.02)
+    raise AssertionError(f"the room never took the size {size}")
+
+
 async def test_a_resize_keeps_focus_cursor_and_place(tmp_path: Path, picture: Picture) -> None:
     async with an_office(tmp_path / "c") as office:
         await a_goal_at_work(office)
@@ -192,15 +205,13 @@ async def test_a_resize_keeps_focus_cursor_and_place(tmp_path: Path, picture: Pi
             rows.move_to("task:40")
             await press(pilot)
             for size in (SMALL, TINY, HOME):
-                await pilot.resize_terminal(*size)
-                await press(pilot)
+                await resized(pilot, size)
                 assert app.focused is rows
                 assert rows.cursor_id == "task:40"
                 assert "T40" in shown(app), size
             await press(pilot, "enter", "down")
             for size in (SMALL, TINY, HOME):
-                await pilot.resize_terminal(*size)
-                await press(pilot)
+                await resized(pilot, size)
                 assert app.focused is app.room.detail.prose
                 assert "Look at part 34" in shown(app), size
             await picture(pilot, "home-again")
