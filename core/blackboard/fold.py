@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar, cast
 
 from core.blackboard.rows import changed_entity, columns, from_values, maker
-from core.domain.entities import ENTITIES, Entity, Event, fields_of
+from core.domain.entities import ENTITIES, Entity, Event
+from core.domain.records import fields_of
 
 E = TypeVar("E", bound=Entity)
 _SHOWN = 100

@@ -30,9 +30,9 @@ from core.domain.entities import (
     Run,
     Task,
     TaskDep,
-    fields_of,
 )
 from core.domain.errors import BoardError
+from core.domain.records import fields_of
 
 E = TypeVar("E", bound=Entity)
 RowMaker = Callable[[sqlite3.Cursor, tuple[Any, ...]], Any]

@@ -11,7 +11,8 @@ from functools import cache
 from operator import attrgetter
 from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from core.domain.entities import Entity, decode_changes, encode, fields_of
+from core.domain.entities import Entity
+from core.domain.records import decode_changes, encode, fields_of
 
 E = TypeVar("E", bound=Entity)
 F = TypeVar("F", bound=Callable[..., Any])

@@ -8,8 +8,9 @@ from typing import Any, TypeVar
 
 from core.blackboard.rows import as_json, changed_entity, columns, from_values, maker, per_class, stored
 from core.blackboard.search import SEARCHED, place_of, words_of
-from core.domain.entities import Entity, Event, fields_of
+from core.domain.entities import Entity, Event
 from core.domain.errors import Conflict, NotFound
+from core.domain.records import fields_of
 
 E = TypeVar("E", bound=Entity)
 

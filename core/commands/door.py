@@ -9,10 +9,11 @@ from core.blackboard.transaction import Transaction
 from core.blackboard.writer import Writer
 from core.commands.registry import REGISTRY, Act, Answer, Command
 from core.domain.actors import Actor, Agent, Operator, System
-from core.domain.entities import AgentRecord, Run, encode
+from core.domain.entities import AgentRecord, Run
 from core.domain.errors import Conflict, Fenced, Forbidden
 from core.domain.goals import canonical_hash
 from core.domain.lifecycles import Who, people
+from core.domain.records import encode
 from core.domain.states import Role, RunStatus
 
 TICKER_LEASE = "ticker"

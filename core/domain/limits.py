@@ -2,7 +2,6 @@
 
 TICK_MS = 30_000  # S2-04
 HEARTBEAT_MS = 900_000  # S1-05
-OBJECTION_WINDOW_MS = 300_000  # S3-13
 STALL_MS = 600_000  # C-05
 LEASE_MS = 60_000  # a run that its owner did not renew for this long may be recovered
 COOL_DOWN_MAX_MS = 86_400_000  # a provider's word on when to come back is believed up to a day
@@ -18,10 +17,8 @@ TASKS_PER_RUN = 50  # work must not breed work without a person (F23)
 FILE_OUTPUT_MAX = 33_554_432  # bytes; it is hashed while the board waits
 INLINE_OUTPUT_MAX = 65_536  # bytes; larger outputs are files in the company's folder
 
-DISCUSSION_TURNS = 5  # C-16
 REVIEW_ATTEMPTS = 3
 ROUND_CAP = 8
-CEO_DRAFTS_IN_A_ROW = 3
 BROADCASTS_BEFORE_ROUTER = 3  # C-09
 RUN_ATTEMPTS = 3
 

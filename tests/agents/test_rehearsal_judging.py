@@ -6,7 +6,8 @@ import pytest
 
 from core.agents.rehearsal.judging import judge
 from core.agents.rehearsal.works import WORKS, beyond_us, largest_finding, wanted, work_of
-from core.domain.entities import Goal, MustHave, Round, Task, decode
+from core.domain.entities import Goal, MustHave, Round, Task
+from core.domain.records import decode
 from core.domain.states import RoundDecision
 
 MUSTS = [work.must_have for work in WORKS.values()]

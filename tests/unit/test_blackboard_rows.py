@@ -12,8 +12,9 @@ from core.blackboard.fold import Tables, event_of, fold, rebuild_and_compare
 from core.blackboard.migrations import migrate
 from core.blackboard.rows import changed_entity, columns, from_values, maker, stored
 from core.blackboard.transaction import Transaction
-from core.domain.entities import ENTITIES, Event, Goal, Task, decode, encode, fields_of
+from core.domain.entities import ENTITIES, Event, Goal, Task
 from core.domain.errors import Conflict
+from core.domain.records import decode, encode, fields_of
 from core.domain.states import Risk, TaskStatus
 from tests.unit.blackboard_support import a_board_file, a_goal, a_task, plain
 
