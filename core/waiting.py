@@ -24,3 +24,20 @@ async def owed(readers: Readers) -> list[InboxItem]:
         await readers.entities(Approval, PENDING_APPROVALS),
         await readers.entities(AgentRecord, "status = 'active'"),
     )
+
+
+async def subtasks_status(readers: Readers) -> dict[int, dict[str, int]]:
+    """How many tasks of each goal are in each status, in one query (S2-35): {goal id: {status: count}}."""
+    found: dict[int, dict[str, int]] = {}
+    for row in await readers.all("SELECT goal_id, status, count(*) AS n FROM tasks GROUP BY goal_id, status"):
+        found.setdefault(row["goal_id"], {})[row["status"]] = row["n"]
+    return found
+
+
+async def mentioned_agents(readers: Readers) -> list[str]:
+    """The agents that were mentioned and not woken yet (S2-35), by name, each once."""
+    rows = await readers.all(
+        "SELECT DISTINCT slug FROM mentions JOIN agents ON agents.id = agent_id WHERE mentions.status = 'pending'"
+        " ORDER BY slug"
+    )
+    return [row["slug"] for row in rows]

@@ -8,6 +8,7 @@ from core.domain.entities import Comment, Goal, Output, Round, Task
 from core.domain.errors import NotFound
 from core.domain.goals import is_reviewed, uncovered
 from core.domain.states import GoalStatus, Origin, TaskStatus
+from core.waiting import subtasks_status
 from tui.cli import opening
 from tui.cli.names import folder_of, in_list, number_of, words_of
 from tui.cli.output import facts, print_json, say, table, when
@@ -34,11 +35,12 @@ async def _list(folder: str, statuses: list[str], origins: list[str]) -> list[Go
         of_status, first = in_list("status", statuses)
         of_origin, second = in_list("origin", origins)
         goals = await board.readers.entities(Goal, f"{of_status} AND {of_origin} ORDER BY id", **first, **second)
-        counted = await board.readers.all(
-            "SELECT goal_id, count(*) AS n, sum(status = 'done') AS done FROM tasks GROUP BY goal_id"
-        )
-        counts = {row["goal_id"]: (row["n"], row["done"]) for row in counted}
-        return [described(goal, *counts.get(goal.id, (0, 0))) for goal in goals]
+        counts = await subtasks_status(board.readers)
+        return [
+            described(goal, sum(of.values()), of.get(TaskStatus.DONE, 0))
+            for goal in goals
+            for of in [counts.get(goal.id, {})]
+        ]
 
 
 def described(goal: Goal, tasks: int, done: int) -> GoalFacts:

@@ -10,7 +10,7 @@ from core.domain.ceo_mode import CeoModeContext, resolve_ceo_mode
 from core.domain.entities import AgentRecord, Approval, Company, Round
 from core.domain.errors import BoardCorrupt
 from core.domain.states import Role
-from core.waiting import owed
+from core.waiting import mentioned_agents, owed
 from tui.cli import opening
 from tui.cli.names import folder_of, quoted
 from tui.cli.output import facts, print_json, when
@@ -64,6 +64,7 @@ async def _gather(folder: Path) -> dict[str, Any]:
             "model_calls": usage["model_calls"], "tokens_in": usage["tokens_in"], "tokens_out": usage["tokens_out"],
             "cost_micros": usage["cost_micros"],
             "inbox": len(await owed(readers)),
+            "mentioned": await mentioned_agents(readers),
             "last_event": await readers.last_event(),
         }  # fmt: skip
 
