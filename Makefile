@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-WORKERS ?= 2
+# More than cores: many tests wait for processes and terminals.
+WORKERS ?= 4
 # Folder that `make demo` audits.
 FOLDER ?= .
 

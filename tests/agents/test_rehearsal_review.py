@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from core.agents.rehearsal import executor
 from core.agents.rehearsal.runner import RehearsalRunner
 from core.agents.rehearsal.shift import Shift
-from core.domain.entities import Approval, Comment, Output, Review, Run, Task
+from core.domain.entities import Comment, Output, Review, Run, Task
 from core.domain.states import RunKind, TaskStatus, Verdict
 from tests.agents.rehearsal_support import FILES, Play, a_rehearsal
 from tests.agents.test_audit_world import a_folder
@@ -131,19 +132,14 @@ async def test_what_is_no_json_of_this_work_is_rejected(tmp_path: Path, content:
         assert len(await play.all(Output, "task_id = :id", id=rejected.subject_id)) == 2
 
 
-class Chatty(RehearsalRunner):
-    """Quotes other lines than those that were approved."""
+async def test_a_quote_that_is_not_word_for_word_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    deliver = executor.quote_or_not
 
-    async def audit(self, at_work: Shift, kind: str, further: dict[str, Any]) -> dict[str, Any]:
-        result = await super().audit(at_work, kind, further)
-        approved = await at_work.find(Approval, "status = 'approved'")
-        if kind == "closer_look" and at_work.assignment.run.kind == RunKind.EXECUTE and approved:
-            result["first_marks"][0]["text"] = "what the file never said"
-        return result
+    async def other_lines(at_work: Shift, task: Task, quote: Any, marks: list[dict[str, Any]]) -> str:
+        return await deliver(at_work, task, quote, [{**marks[0], "text": "what the file never said"}, *marks[1:]])
 
-
-async def test_a_quote_that_is_not_word_for_word_is_refused(tmp_path: Path) -> None:
-    async with a_rehearsal(tmp_path / "company", a_folder(tmp_path / "audited", FILES), Chatty) as play:
+    monkeypatch.setattr(executor, "quote_or_not", other_lines)
+    async with a_rehearsal(tmp_path / "company", a_folder(tmp_path / "audited", FILES), RehearsalRunner) as play:
         await play.start()
         await play.dispatched()
         await play.decide("approved")
