@@ -284,11 +284,11 @@ async def test_no_click_decides(tmp_path: Path) -> None:
     async with an_office(tmp_path / "c") as office:
         await a_draft(office)
         app = office.app()
-        async with app.run_test(size=HOME) as pilot:
+        async with app.run_test(size=SMALL) as pilot:
             await ready(pilot, office)
             before = await office.events()
-            for y in range(40):
-                for x in range(1, 120, 6):
+            for y in range(SMALL[1]):
+                for x in range(3, SMALL[0], 19):
                     await pilot.click(offset=(x, y))
             await wait(pilot, office, 10)
             assert app.screen is app.room
