@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from core.blackboard.transaction import Transaction
 from core.domain import facts as bases
-from core.domain.actors import SYSTEM
+from core.domain.actors import HUMAN, SYSTEM
 from core.domain.entities import (
     AgentRecord,
     Approval,
@@ -16,10 +16,11 @@ from core.domain.entities import (
     Round,
     Run,
     Task,
+    Turn,
 )
 from core.domain.facts import Attempts, Facts
 from core.domain.limits import RUN_ATTEMPTS
-from core.domain.states import GoalStatus, RoundStatus, RunStatus, TaskStatus
+from core.domain.states import GoalStatus, ReviewStep, RoundStatus, RunStatus, TaskStatus
 
 # What cannot go on now must not stand before what can (F16). The plus keeps the planner on the partial index.
 READY = (
@@ -42,6 +43,9 @@ def gather(tx: Transaction, tick: int, lost: Callable[[Iterable[Run]], Mapping[i
     runs = tx.select(Run, "status IN ('queued', 'starting', 'running') ORDER BY id")
     goals = tx.select(Goal, "status NOT IN ('done', 'failed', 'cancelled', 'archived') ORDER BY id")
     rounds = tx.select(Round, "status <> 'closed' ORDER BY id")
+    turns = {goal.id: turn for goal in goals if goal.status == GoalStatus.PLANNING and (turn := _last_turn(tx, goal))}
+    unanswered = {goal.id: word for goal in goals if goal.exploring and (word := _unanswered(tx, goal)) is not None}
+    in_review = [task for task in busy if task.status == TaskStatus.REVIEW]
     last_rounds = {goal.id: last for goal in goals if (last := _last_round(tx, goal)) is not None}
     heartbeat = tx.value(
         "SELECT at FROM events WHERE entity = 'ticker' AND kind IN "
@@ -64,8 +68,12 @@ def gather(tx: Transaction, tick: int, lost: Callable[[Iterable[Run]], Mapping[i
             for task in ready
             for offer in tx.select(Offer, "task_id = :t AND offer = :o", t=task.id, o=task.offer)
         ),
-        authors={task.id: _authors(tx, task) for task in busy if task.status == TaskStatus.REVIEW},
-        attempts=_attempts(tx, goals, last_rounds, rounds, ready, busy),
+        authors={task.id: _authors(tx, task) for task in in_review},
+        judges={task.id: _judges(tx, task) for task in in_review},
+        turns=turns,
+        heard={turn.id: _heard(tx, turn) for turn in turns.values() if turn.ended_at is None},
+        unanswered=unanswered,
+        attempts=_attempts(tx, goals, last_rounds, rounds, ready, busy, turns, unanswered),
         lost=lost(runs),
         heartbeat_at=heartbeat,
         proposal_cut_off=not goals and _proposal_cut_off(tx),
@@ -106,6 +114,49 @@ def _authors(tx: Transaction, task: Task) -> frozenset[int]:
     return frozenset(row["agent_id"] for row in rows)
 
 
+def _judges(tx: Transaction, task: Task) -> frozenset[int]:
+    """Who gave a verdict on the present attempt of a task: a second look must be somebody else's."""
+    rows = tx.all(
+        "SELECT DISTINCT agents.id FROM reviews JOIN agents ON agents.slug = reviews.reviewer"
+        " WHERE subject = 'task' AND subject_id = :task AND attempt = :attempt",
+        task=task.id, attempt=task.review_attempts + 1,
+    )  # fmt: skip
+    return frozenset(row["id"] for row in rows)
+
+
+def _last_turn(tx: Transaction, goal: Goal) -> Turn | None:
+    found = tx.select(Turn, "goal_id = :goal ORDER BY number DESC LIMIT 1", goal=goal.id)
+    return found[0] if found else None
+
+
+def _heard(tx: Transaction, turn: Turn) -> frozenset[int]:
+    """Agents whose run of this turn came to its end, or failed as often as anything may."""
+    ended: dict[int, list[str]] = {}
+    for row in tx.all(
+        "SELECT agent_id, status FROM runs WHERE idempotency_key >= :low AND idempotency_key < :high"
+        " AND status NOT IN ('queued', 'starting', 'running')",
+        low=f"discuss:{turn.id}:", high=f"discuss:{turn.id};",
+    ):  # fmt: skip
+        ended.setdefault(row["agent_id"], []).append(row["status"])
+    return frozenset(
+        agent
+        for agent, statuses in ended.items()
+        if "succeeded" in statuses or sum(status not in _NO_FAILURE for status in statuses) >= RUN_ATTEMPTS
+    )
+
+
+def _unanswered(tx: Transaction, goal: Goal) -> int | None:
+    """The operator's last word in an exploration, if the coordinator owes an answer; 0 before the first word."""
+    last = tx.one(
+        "SELECT id, author FROM comments WHERE goal_id = :goal AND task_id IS NULL AND kind = 'dialogue'"
+        " ORDER BY id DESC LIMIT 1",
+        goal=goal.id,
+    )
+    if last is None:
+        return 0
+    return int(last["id"]) if last["author"] == HUMAN else None
+
+
 def _attempts(
     tx: Transaction,
     goals: Iterable[Goal],
@@ -113,6 +164,8 @@ def _attempts(
     rounds: Iterable[Round],
     ready: Iterable[Task],
     busy: Iterable[Task],
+    turns: Mapping[int, Turn],
+    unanswered: Mapping[int, int],
 ) -> dict[str, Attempts]:
     subjects: list[tuple[str, str]] = []
     for round_ in rounds:
@@ -125,6 +178,16 @@ def _attempts(
         if goal.status in (GoalStatus.PLANNING, GoalStatus.ACTIVE) and goal.id not in with_round:
             subjects.append((bases.goal_base(goal, last_rounds.get(goal.id)), f"goal:{goal.id}"))
     subjects += [(bases.review_base(task), f"task:{task.id}") for task in busy if task.status == TaskStatus.REVIEW]
+    subjects += [(bases.ruling_base(task), f"task:{task.id}") for task in busy if task.review_step == ReviewStep.RULING]
+    subjects += [
+        (bases.discuss_base(turn, agent), f"goal:{turn.goal_id}")
+        for turn in turns.values()
+        if turn.ended_at is None
+        for agent in turn.agents
+    ]
+    subjects += [
+        (bases.explore_base(goal, unanswered[goal.id]), f"goal:{goal.id}") for goal in goals if goal.id in unanswered
+    ]
     subjects += [(bases.no_fit_base(task), f"task:{task.id}") for task in ready if task.broadcasts >= 3]
     return {base: _attempts_of(tx, base, entity) for base, entity in subjects}
 

@@ -11,14 +11,16 @@ _HELD = "SELECT {} FROM task_deps WHERE met = 0 AND on_fail = 'hold'"
 async def owed(readers: Readers) -> list[InboxItem]:
     """The inbox, read with few indexed queries: what is finished costs nothing."""
     companies = await readers.entities(Company, "true")
-    waiting = await readers.entities(Task, "status IN ('blocked', 'waiting_human', 'review')")
+    waiting = await readers.entities(
+        Task, "status IN ('blocked', 'waiting_human', 'review') OR (status = 'working' AND plan_until IS NOT NULL)"
+    )
     edges = await readers.entities(TaskDep, "met = 0 AND on_fail = 'hold'")
     ends = f"id IN ({_HELD.format('task_id')} UNION {_HELD.format('depends_on')})"
     held = await readers.entities(Task, ends) if edges else []
     return inbox(
         companies[0] if companies else None,
         await readers.entities(Goal, ALIVE_GOALS),
-        await readers.entities(Round, "status = 'escalated'"),
+        await readers.entities(Round, "status IN ('escalated', 'stalled')"),
         {task.id: task for task in [*waiting, *held]}.values(),
         edges,
         await readers.entities(Approval, PENDING_APPROVALS),

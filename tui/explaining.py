@@ -23,6 +23,9 @@ class Explanation:
 
 _RUN_KINDS = {
     RunKind.PROPOSE: "drafts a goal",
+    RunKind.EXPLORE: "asks about it",
+    RunKind.DISCUSS: "discusses it",
+    RunKind.RULE: "rules on the disputed review",
     RunKind.HEARTBEAT: "looks after the company",
     RunKind.PLAN: "plans it",
     RunKind.BROADCAST: "looks at what is on offer",

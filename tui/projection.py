@@ -15,6 +15,7 @@ from core.domain.entities import (
     AgentRecord,
     Approval,
     Company,
+    Decision,
     Entity,
     Event,
     Goal,
@@ -24,6 +25,7 @@ from core.domain.entities import (
     Run,
     Task,
     TaskDep,
+    Turn,
 )
 from core.domain.inbox import InboxItem, inbox
 from core.domain.states import (
@@ -42,6 +44,7 @@ HEARTBEATS = frozenset({"HeartbeatNormal", "HeartbeatIdle", "MissionMissing"})
 WORDS: dict[str, str] = {
     "company": "company", "agents": "agent", "goals": "goal", "rounds": "round", "tasks": "task",
     "task_deps": "dep", "runs": "run", "approvals": "approval", "outputs": "output", "reviews": "review",
+    "turns": "turn", "decisions": "decision",
 }  # fmt: skip
 _KINDS: dict[str, type[Entity]] = {"goal": Goal, "task": Task, "round": Round, "agent": AgentRecord, "company": Company}
 _ATTENTION = frozenset({TaskStatus.WAITING_HUMAN, TaskStatus.BLOCKED, TaskStatus.REVIEW})
@@ -185,13 +188,16 @@ class Projection:
             case Output():
                 about = f"task:{new.task_id}" if new.task_id is not None else f"goal:{new.goal_id}"
                 self._dirty.add(about)
+            case Turn() | Decision():
+                self._dirty.add(f"goal:{new.goal_id}")
             case Review():
                 self._dirty.add(f"{new.subject}:{new.subject_id}")
             case _:
                 pass
 
     def _index_task(self, old: Entity | None, new: Task) -> None:
-        (self._attention.add if new.status in _ATTENTION else self._attention.discard)(new.id)
+        waits = new.status in _ATTENTION or new.plan_until is not None
+        (self._attention.add if waits else self._attention.discard)(new.id)
         if old is None:
             self.tasks_of_goal.setdefault(new.goal_id, []).append(new.id)
             self.structure += 1

@@ -33,8 +33,9 @@ class Tables:
         names = fields_of(cls)
         changed = {name: value for name, value in event.changed.items() if name in names}
         known = rows.get(event.entity_id)
-        if len(changed) == len(names):
-            entity = from_values(cls)(changed)
+        if "id" in changed:
+            # Only a new row's event names its id; one of an older schema lacks what came later.
+            entity = from_values(cls)({**cls.added, **changed})
         elif known is None:
             return None
         else:

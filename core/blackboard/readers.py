@@ -21,6 +21,7 @@ from core.domain.entities import (
     AgentRecord,
     Approval,
     Company,
+    Decision,
     Entity,
     Event,
     Goal,
@@ -30,6 +31,7 @@ from core.domain.entities import (
     Run,
     Task,
     TaskDep,
+    Turn,
 )
 from core.domain.errors import BoardError
 from core.domain.records import fields_of
@@ -61,6 +63,8 @@ _KEPT: tuple[tuple[type[Entity], str], ...] = (
     (Approval, "true"),
     (Output, "true"),
     (Review, "true"),
+    (Turn, "true"),
+    (Decision, "true"),
 )
 
 

@@ -71,7 +71,8 @@ class Transaction:
     # Writes ------------------------------------------------------------------------------------------------
 
     def insert(self, cls: type[E], event: str, **values: Any) -> E:
-        """A new row and its event. `id`, `version` and the usual times are filled in; a field left out is None."""
+        """A new row and its event. `id`, `version` and the usual times are filled in, as are fields that a later
+        schema added; another field left out is None."""
         row = {**_usual(cls, self.now), **values}
         cursor = self.connection.execute(_insertion(cls, tuple(row)), [stored(value) for value in row.values()])
         row["id"] = cursor.lastrowid
@@ -167,7 +168,7 @@ class Transaction:
 
 
 def _usual(cls: type[Entity], now: int) -> dict[str, Any]:
-    row: dict[str, Any] = dict.fromkeys(fields_of(cls))
+    row: dict[str, Any] = {**dict.fromkeys(fields_of(cls)), **cls.added}
     for name in _TIMES & row.keys():
         row[name] = now
     if "version" in row:

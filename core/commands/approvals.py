@@ -1,5 +1,6 @@
 """Questions to the operator: asked once, decided once, consumed once."""
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 from pydantic import Field
@@ -28,6 +29,23 @@ DECISIONS = {
     "rejected": ("ApprovalRejected", ApprovalStatus.REJECTED),
     "revision_requested": ("ApprovalSentBack", ApprovalStatus.REVISION_REQUESTED),
 }
+
+
+Answering = Callable[[Act, Approval], str]
+_ANSWERS: dict[ApprovalKind, Answering] = {}
+
+
+def answers(kind: ApprovalKind) -> Callable[[Answering], Answering]:
+    """Register what a decision on this kind of question sets in motion, in the decision's transaction.
+
+    The function gets the decided approval and answers a word for what followed.
+    """
+
+    def register(answering: Answering) -> Answering:
+        _ANSWERS[kind] = answering
+        return answering
+
+    return register
 
 
 def ask(
@@ -149,6 +167,8 @@ def decide_approval(act: Act, command: DecideApproval) -> Answer:
 
 def _carry_out(act: Act, approval: Approval) -> str:
     """What a decision sets in motion at once, in its own transaction."""
+    if approval.kind in _ANSWERS:
+        return _ANSWERS[approval.kind](act, approval)
     subject, _, number = approval.entity.partition(":")
     entity_id = int(number)
     if subject == "task":

@@ -12,6 +12,7 @@ from core.domain.actors import Actor, Agent, Operator, System
 from core.domain.entities import AgentRecord, Run
 from core.domain.errors import Conflict, Fenced, Forbidden
 from core.domain.goals import canonical_hash
+from core.domain.guardrails import GuardrailBook, Guardrails
 from core.domain.lifecycles import Who, people
 from core.domain.records import encode
 from core.domain.states import Role, RunStatus
@@ -31,9 +32,10 @@ class Door(Protocol):
 class LocalDoor:
     """The door inside the process that owns the board."""
 
-    def __init__(self, writer: Writer, owner: str) -> None:
+    def __init__(self, writer: Writer, owner: str, book: GuardrailBook | None = None) -> None:
         self._writer = writer
         self.owner = owner
+        self.book = book or GuardrailBook()
 
     async def execute(self, actor: Actor, command: Command, *, key: str | None = None) -> Answer:
         """Carry one command out; with a key, at most once (the same key gives the stored answer again)."""
@@ -72,19 +74,19 @@ class LocalDoor:
         """Who acts, in which capacities; refuses runs that are not current, and commands that are not theirs."""
         match actor:
             case Operator():
-                act = Act(tx, actor, frozenset({Who.OPERATOR}))
+                act = Act(tx, actor, frozenset({Who.OPERATOR}), guardrails=self.book.current)
             case System():
                 if actor.lease_fence is not None:
                     check_lease(tx, TICKER_LEASE, self.owner, actor.lease_fence)
-                act = Act(tx, actor, frozenset({Who.SYSTEM}))
+                act = Act(tx, actor, frozenset({Who.SYSTEM}), guardrails=self.book.current)
             case Agent():
-                act = _admit_agent(tx, actor)
+                act = _admit_agent(tx, actor, self.book.current)
         if not (command.who & act.capacities):
             raise Forbidden(f"{type(command).__name__} is not for {actor.label}.", f"It is for {people(command.who)}.")
         return act
 
 
-def _admit_agent(tx: Transaction, actor: Agent) -> Act:
+def _admit_agent(tx: Transaction, actor: Agent, guardrails: Guardrails) -> Act:
     run = tx.find(Run, actor.run_id)
     if (
         run is None
@@ -102,4 +104,4 @@ def _admit_agent(tx: Transaction, actor: Agent) -> Act:
         capacities.add(Who.REVIEWER)
     if agent.role == Role.CEO:
         capacities.add(Who.CEO)
-    return Act(tx, actor, frozenset(capacities), agent, run)
+    return Act(tx, actor, frozenset(capacities), agent, run, guardrails)

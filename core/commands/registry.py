@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, ValidationError, model_validator
@@ -11,6 +11,7 @@ from core.blackboard.transaction import Transaction
 from core.domain.actors import Actor
 from core.domain.entities import AgentRecord, Run
 from core.domain.errors import Forbidden, Invalid
+from core.domain.guardrails import Guardrails
 from core.domain.lifecycles import Who
 from core.domain.limits import TEXT_MAX, TITLE_MAX
 
@@ -76,13 +77,14 @@ class Command(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """One command being carried out: the transaction, who acts, and in which capacities."""
+    """One command being carried out: the transaction, who acts, in which capacities, and the red lines in force."""
 
     tx: Transaction
     actor: Actor
     capacities: frozenset[Who]
     agent: AgentRecord | None = None
     run: Run | None = None
+    guardrails: Guardrails = field(default_factory=Guardrails)
 
     @property
     def label(self) -> str:

@@ -147,11 +147,16 @@ def _moot(act: Act, run: Run) -> str:
         alive = tx.value("SELECT 1 FROM goals WHERE status NOT IN ('done', 'failed', 'cancelled', 'archived') LIMIT 1")
         return "a goal is alive by now" if alive is not None else ""
     subject: Task | Round | Goal | None = None
-    if run.kind in (RunKind.EXECUTE, RunKind.REVIEW):
+    if run.kind == RunKind.DISCUSS:
+        over = tx.value(
+            "SELECT ended_at FROM turns WHERE goal_id = :goal ORDER BY number DESC LIMIT 1", goal=run.goal_id
+        )
+        return "that turn of the discussion is over" if over is not None else ""
+    if run.kind in (RunKind.EXECUTE, RunKind.REVIEW, RunKind.RULE):
         subject = tx.find(Task, run.task_id)
     elif run.kind in (RunKind.ROUND_REVIEW, RunKind.STALL):
         subject = tx.find(Task, run.task_id) if run.round_id is None else tx.find(Round, run.round_id)
-    elif run.kind in (RunKind.PLAN, RunKind.REPORT):
+    elif run.kind in (RunKind.PLAN, RunKind.REPORT, RunKind.EXPLORE):
         subject = tx.find(Goal, run.goal_id)
     if subject is None or subject.status in _WANTED[run.kind]:
         return ""
@@ -161,6 +166,8 @@ def _moot(act: Act, run: Run) -> str:
 _WANTED: dict[RunKind, frozenset[str]] = {
     RunKind.EXECUTE: frozenset({TaskStatus.CLAIMED, TaskStatus.WORKING}),
     RunKind.REVIEW: frozenset({TaskStatus.REVIEW}),
+    RunKind.RULE: frozenset({TaskStatus.REVIEW}),
+    RunKind.EXPLORE: frozenset({GoalStatus.DRAFT}),
     RunKind.ROUND_REVIEW: frozenset({RoundStatus.REVIEWING}),
     RunKind.STALL: frozenset({RoundStatus.STALLED, TaskStatus.PENDING}),
     RunKind.PLAN: frozenset({GoalStatus.PLANNING, GoalStatus.ACTIVE}),

@@ -4,7 +4,7 @@ Times are integer milliseconds UTC; money is integer millionths of a US dollar.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypedDict
+from typing import Any, ClassVar, NotRequired, TypedDict
 
 from core.domain.states import (
     AgentStatus,
@@ -20,6 +20,7 @@ from core.domain.states import (
     OrgStatus,
     Origin,
     OutputType,
+    ReviewStep,
     Risk,
     Role,
     RoundDecision,
@@ -27,24 +28,40 @@ from core.domain.states import (
     RunKind,
     RunStatus,
     TaskStatus,
+    TurnOutcome,
     Verdict,
 )
 
 
 class MustHave(TypedDict):
-    """One thing that the goal must deliver; `waived_by` names the person who dropped it, or is empty."""
+    """One thing that the goal must deliver; `waived_by` names the person who dropped it, or is empty.
+
+    `verify` says how one can see that it is there (boards of the first schema have none).
+    """
 
     id: str
     text: str
     waived_by: str
+    verify: NotRequired[str]
+
+
+class Criterion(TypedDict):
+    """What a task is judged by, frozen at its first review (F8): an id that findings name, and its text."""
+
+    id: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entity:
-    """A row. `letter` is what a person types before the number (G12, T345, A7, R88)."""
+    """A row. `letter` is what a person types before the number (G12, T345, A7, R88).
+
+    `added` holds the fields that a later schema brought, with the value that older rows and events have.
+    """
 
     table: ClassVar[str] = ""
     letter: ClassVar[str] = ""
+    added: ClassVar[dict[str, Any]] = {}
 
     id: int
 
@@ -93,8 +110,11 @@ class AgentRecord(Entity):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Goal(Entity):
+    """The parent of tasks. `exploring` is set while the talk of phase 1 goes on."""
+
     table: ClassVar[str] = "goals"
     letter: ClassVar[str] = "G"
+    added: ClassVar[dict[str, Any]] = {"exploring": False, "out_of_scope": ()}
     title: str
     description: str
     must_haves: tuple[MustHave, ...]
@@ -110,8 +130,33 @@ class Goal(Entity):
     round_cap: int
     paused_at: int | None
     reason: str
+    exploring: bool
+    out_of_scope: tuple[str, ...]
     created_at: int
     updated_at: int
+    version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn(Entity):
+    """One turn of a goal's discussion: each of `agents` (ids) is woken once.
+
+    What it brought is what came after `after_comment` and `after_task` (ids); counted when it ends.
+    """
+
+    table: ClassVar[str] = "turns"
+    letter: ClassVar[str] = "D"
+    goal_id: int
+    number: int
+    agents: tuple[int, ...]
+    after_comment: int
+    after_task: int
+    new_tasks: int
+    questions: int
+    objections: int
+    outcome: TurnOutcome
+    ended_at: int | None
+    created_at: int
     version: int
 
 
@@ -137,8 +182,21 @@ class Round(Entity):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task(Entity):
+    """A unit of work. While `plan_until` (ms) is set, its plan stands open for objection and nobody works on it.
+
+    `review_step` says what it waits for while it is in review; `criteria` are frozen at the first verdict.
+    """
+
     table: ClassVar[str] = "tasks"
     letter: ClassVar[str] = "T"
+    added: ClassVar[dict[str, Any]] = {
+        "tags": (),
+        "plan_comment": None,
+        "plan_until": None,
+        "plans": 0,
+        "criteria": (),
+        "review_step": ReviewStep.REVIEW,
+    }
     goal_id: int
     round_id: int | None
     parent_id: int | None
@@ -168,6 +226,12 @@ class Task(Entity):
     created_by: str
     idempotency_key: str | None
     reason: str
+    tags: tuple[str, ...]
+    plan_comment: int | None
+    plan_until: int | None
+    plans: int
+    criteria: tuple[Criterion, ...]
+    review_step: ReviewStep
     created_at: int
     updated_at: int
     version: int
@@ -244,10 +308,14 @@ class Mention(Entity):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output(Entity):
-    """A delivered thing. Small content lies in `content`, a larger one in the company's folder at `path`."""
+    """A delivered thing. Small content lies in `content`, a larger one in the company's folder at `path`.
+
+    `must_haves` are those that it delivers; `publish` marks what is to leave the company.
+    """
 
     table: ClassVar[str] = "outputs"
     letter: ClassVar[str] = "O"
+    added: ClassVar[dict[str, Any]] = {"must_haves": (), "publish": False}
     goal_id: int
     task_id: int | None
     run_id: int | None
@@ -260,12 +328,22 @@ class Output(Entity):
     size: int
     verified_at: int
     created_by: str
+    must_haves: tuple[str, ...]
+    publish: bool
     created_at: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review(Entity):
+    """A verdict. One that is not `settled` waits for a second, by somebody who must not see it."""
+
     table: ClassVar[str] = "reviews"
+    added: ClassVar[dict[str, Any]] = {
+        "stage": ReviewStep.REVIEW,
+        "settled": True,
+        "rebuttal_answer": "",
+        "rebutted_by": "",
+    }
     subject: str
     subject_id: int
     subject_hash: str
@@ -277,19 +355,27 @@ class Review(Entity):
     findings: tuple[dict[str, Any], ...]
     opened_outputs: tuple[int, ...]
     rebuttal: str
+    stage: ReviewStep
+    settled: bool
+    rebuttal_answer: str
+    rebutted_by: str
     created_at: int
     version: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision(Entity):
+    """What was decided in a discussion; `covered_by` are the outputs that carry it out."""
+
     table: ClassVar[str] = "decisions"
+    added: ClassVar[dict[str, Any]] = {"waived_by": ""}
     goal_id: int
     task_id: int | None
     comment_id: int | None
     text: str
     covered_by: tuple[int, ...]
     created_by: str
+    waived_by: str
     created_at: int
     version: int
 
@@ -376,6 +462,7 @@ ENTITIES: dict[str, type[Entity]] = {
         Company,
         AgentRecord,
         Goal,
+        Turn,
         Round,
         Task,
         TaskDep,

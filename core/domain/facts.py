@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from core.domain.entities import AgentRecord, Approval, Company, Goal, Mention, Offer, Round, Run, Task
+from core.domain.entities import AgentRecord, Approval, Company, Goal, Mention, Offer, Round, Run, Task, Turn
+from core.domain.states import ReviewStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,10 @@ class Facts:
     mentions: tuple[Mention, ...] = ()
     offers: tuple[Offer, ...] = ()
     authors: Mapping[int, frozenset[int]] = field(default_factory=dict)
+    judges: Mapping[int, frozenset[int]] = field(default_factory=dict)  # who gave a verdict on this attempt of a task
+    turns: Mapping[int, Turn] = field(default_factory=dict)  # the last turn of each goal that is planned
+    heard: Mapping[int, frozenset[int]] = field(default_factory=dict)  # by turn: agents that have had their say
+    unanswered: Mapping[int, int] = field(default_factory=dict)  # by explored goal: the operator's last word (comment)
     attempts: Mapping[str, Attempts] = field(default_factory=dict)
     lost: Mapping[int, str] = field(default_factory=dict)
     heartbeat_at: int | None = None
@@ -46,7 +51,23 @@ class Facts:
 
 def review_base(task: Task) -> str:
     """The name under which attempts to review a task in its present state are counted."""
-    return f"review:{task.id}:{task.review_attempts}"
+    step = "" if task.review_step == ReviewStep.REVIEW else f":{task.review_step}"
+    return f"review:{task.id}:{task.review_attempts}{step}"
+
+
+def explore_base(goal: Goal, comment: int) -> str:
+    """The name under which attempts to answer the operator's word in an exploration are counted (0: no word yet)."""
+    return f"explore:{goal.id}:{comment}"
+
+
+def discuss_base(turn: Turn, agent_id: int) -> str:
+    """The name under which an agent's attempts to speak in a turn are counted."""
+    return f"discuss:{turn.id}:{agent_id}"
+
+
+def ruling_base(task: Task) -> str:
+    """The name under which attempts to rule on a disputed review are counted."""
+    return f"rule:{task.id}:{task.review_attempts}"
 
 
 def round_review_base(round_: Round) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from core.domain.entities import AgentRecord, Approval, Company, Goal, Round, Task, TaskDep
 from core.domain.goals import is_reviewed
+from core.domain.limits import OBJECTION_WINDOW_MS
 from core.domain.states import (
     TASK_FINAL,
     AgentStatus,
@@ -61,7 +62,7 @@ def inbox(
     asked = {approval.entity for approval in pending}
     items = [_of_approval(approval) for approval in pending]
     items += [item for goal in goals if (item := _of_goal(goal)) is not None]
-    items += [_of_round(round_) for round_ in rounds if round_.status == RoundStatus.ESCALATED]
+    items += [item for round_ in rounds if (item := _of_round(round_)) is not None]
     items += _of_tasks(task_map, asked)
     items += _held(task_map, deps)
     items += _missing_roles(goals, task_map.values(), agents)
@@ -86,11 +87,23 @@ def _of_approval(approval: Approval) -> InboxItem:
     effects = {
         ApprovalKind.RED_LINE: ("exactly this may be done, once", "it must not be done; the work goes on without it"),
         ApprovalKind.GOAL_FAILURE: ("the goal ends as failed", "the coordinator plans on"),
+        ApprovalKind.GOAL_CHANGE: (
+            "the goal becomes exactly this",
+            "the goal stays as it is; the coordinator plans on",
+        ),
+        ApprovalKind.CHALLENGE: ("the coordinator plans on with the challenge", "the coordinator's decision stands"),
+        ApprovalKind.EXCHANGE: ("they may go on for as long again", "nobody is woken by their last word"),
+        ApprovalKind.MAIL: ("your answer wakes who asked", "it is put aside; nobody is woken"),
     }
     yes, no = effects.get(approval.kind, ("it is tried again", refusal))
     back = "the agent is told why and tries again"
     if approval.kind == ApprovalKind.RED_LINE:
         back = "it must not be done like this; the agent is told why and goes on"
+    choices = [decide("a", "approve", "approved", yes), decide("b", "reject", "rejected", no, "note")]
+    if approval.kind == ApprovalKind.MAIL:
+        choices = [decide("a", "answer", "approved", yes, "note"), decide("b", "put aside", "rejected", no, "note")]
+    elif approval.kind != ApprovalKind.EXCHANGE:
+        choices.append(decide("r", "send back", "revision_requested", back, "note"))
     return InboxItem(
         id=f"approval:{approval.id}",
         entity=approval.entity,
@@ -99,11 +112,7 @@ def _of_approval(approval: Approval) -> InboxItem:
         why=f"{approval.requested_by} asks and waits; silence never approves",
         since=approval.created_at,
         urgent=approval.kind == ApprovalKind.RED_LINE,
-        choices=(
-            decide("a", "approve", "approved", yes),
-            decide("b", "reject", "rejected", no, "note"),
-            decide("r", "send back", "revision_requested", back, "note"),
-        ),
+        choices=tuple(choices),
     )
 
 
@@ -111,6 +120,13 @@ def _of_goal(goal: Goal) -> InboxItem | None:
     entity = f"goal:{goal.id}"
     hashed = {"goal": goal.id, "content_hash": goal.content_hash}
     cancel = Choice("b", "reject", "CancelGoal", {"goal": goal.id}, "the goal ends as cancelled", "reason")
+    if goal.status == GoalStatus.DRAFT and goal.exploring:
+        return InboxItem(
+            id=f"explore:{entity}", entity=entity, kind="exploring", title=goal.title,
+            why="you and the coordinator are finding out what it asks for; it cannot be dispatched before it is ready",
+            since=goal.updated_at,
+            choices=(Choice("a", "ready", "ReadyGoal", dict(hashed), "the talk ends; this may be dispatched"), cancel),
+        )  # fmt: skip
     if goal.status == GoalStatus.DRAFT and not is_reviewed(goal):
         return InboxItem(
             id=f"review:{entity}", entity=entity, kind="draft", title=goal.title,
@@ -145,7 +161,19 @@ def _of_goal(goal: Goal) -> InboxItem | None:
     return None
 
 
-def _of_round(round_: Round) -> InboxItem:
+def _of_round(round_: Round) -> InboxItem | None:
+    if round_.status == RoundStatus.STALLED:
+        return InboxItem(
+            id=f"stalled:round:{round_.id}", entity=f"round:{round_.id}", kind="stalled",
+            title=f"Round {round_.number} of G{round_.goal_id} stands still",
+            why=round_.answers.get("stalled", "nothing in it can run"), since=round_.updated_at,
+            choices=(
+                Choice("b", "end it", "EndRound", {"round": round_.id},
+                       "its open tasks are cancelled and the coordinator reviews the round", "reason"),
+            ),
+        )  # fmt: skip
+    if round_.status != RoundStatus.ESCALATED:
+        return None
     why = round_.answers.get("escalated", "its review did not come to an end")
     return InboxItem(
         id=f"escalated:round:{round_.id}", entity=f"round:{round_.id}", kind="escalation",
@@ -164,6 +192,9 @@ def _of_tasks(tasks: dict[int, Task], asked: set[str]) -> list[InboxItem]:
     items = []
     for task in tasks.values():
         entity = f"task:{task.id}"
+        if task.plan_until is not None:
+            items.append(_of_plan(task, task.plan_until))
+            continue
         resume = Choice("a", "resume", "ResumeTask", {"task": task.id}, "it is pending again")
         unblock = Choice("a", "unblock", "UnblockTask", {"task": task.id}, "it is pending again")
         cancel = Choice("b", "cancel", "CancelTask", {"task": task.id}, "the task ends without a result", "reason")
@@ -185,6 +216,19 @@ def _of_tasks(tasks: dict[int, Task], asked: set[str]) -> list[InboxItem]:
             )
         )
     return items
+
+
+def _of_plan(task: Task, until: int) -> InboxItem:
+    """A plan in its window; `since` is when it opened."""
+    return InboxItem(
+        id=f"plan:task:{task.id}", entity=f"task:{task.id}", kind="plan", title=task.title,
+        why="its plan stands open for objection; silence lets it run", since=until - OBJECTION_WINDOW_MS,
+        choices=(
+            Choice("a", "let it run", "AcceptPlan", {"task": task.id}, "the work goes on at once"),
+            Choice("b", "object", "AddComment", {"task": task.id, "kind": "objection"},
+                   "the author adjusts the plan first", "body"),
+        ),
+    )  # fmt: skip
 
 
 def _held(tasks: dict[int, Task], deps: Iterable[TaskDep]) -> list[InboxItem]:
@@ -226,7 +270,7 @@ def _missing_roles(goals: Iterable[Goal], tasks: Iterable[Task], agents: Iterabl
     if not roles & {Role.REVIEWER, Role.CHALLENGER}:
         lacking += [task for task in tasks if task.status == TaskStatus.REVIEW]
     if Role.COORDINATOR not in roles:
-        lacking += [goal for goal in goals if goal.status in _AT_WORK]
+        lacking += [goal for goal in goals if goal.status in _AT_WORK or goal.exploring]
     return [
         InboxItem(
             id=f"lacking:{thing.table}:{thing.id}",

@@ -18,6 +18,12 @@ FILE_OUTPUT_MAX = 33_554_432  # bytes; it is hashed while the board waits
 INLINE_OUTPUT_MAX = 65_536  # bytes; larger outputs are files in the company's folder
 
 REVIEW_ATTEMPTS = 3
+FOLLOW_UPS_A_REVIEW = 5  # new findings of a later review become so many tasks at most (F8, F23)
+OBJECTION_WINDOW_MS = 300_000  # S3-13
+PLANS_A_TASK = 3  # so many plans may meet an objection; then the operator is asked
+DISCUSSION_TURNS = 5  # C-16
+DISCUSSION_SEATS = 8  # agents woken in a turn
+EXCHANGE_MESSAGES = 6  # of two agents without any change of a task or output; then a person decides (F7)
 ROUND_CAP = 8
 BROADCASTS_BEFORE_ROUTER = 3  # C-09
 RUN_ATTEMPTS = 3

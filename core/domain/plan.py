@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterator
 from core.domain.facts import Facts
 from core.domain.limits import ACTIONS_PER_STEP
 from core.domain.tick.actions import Action, Held, Item, Plan, Step
+from core.domain.tick.plans import objections
 from core.domain.tick.rounds import rounds
+from core.domain.tick.talk import discuss, explore
 from core.domain.tick.upkeep import expire, heartbeat, mentions, recover
 from core.domain.tick.work import broadcast, reviews, route
 
@@ -35,8 +37,11 @@ RULES: tuple[tuple[Step, Callable[[Facts, int], Iterator[Item]]], ...] = (
     (Step.RECOVER, recover),
     (Step.EXPIRE, expire),
     (Step.MENTIONS, mentions),
+    (Step.MENTIONS, explore),
+    (Step.ROUNDS, discuss),
     (Step.ROUNDS, rounds),
     (Step.REVIEWS, reviews),
+    (Step.OBJECTIONS, objections),
     (Step.BROADCAST, broadcast),
     (Step.ROUTE, route),
     (Step.HEARTBEAT, heartbeat),

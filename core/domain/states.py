@@ -100,11 +100,14 @@ class OnFail(StrEnum):
 
 class RunKind(StrEnum):
     PROPOSE = "propose"
+    EXPLORE = "explore"
+    DISCUSS = "discuss"
     HEARTBEAT = "heartbeat"
     PLAN = "plan"
     BROADCAST = "broadcast"
     EXECUTE = "execute"
     REVIEW = "review"
+    RULE = "rule"
     MENTION = "mention"
     ROUND_REVIEW = "round_review"
     STALL = "stall"
@@ -153,6 +156,43 @@ class Verdict(StrEnum):
     NEEDS_REVISION = "needs_revision"
 
 
+class Dimension(StrEnum):
+    """What a review looks at (S2-19)."""
+
+    REQUIREMENT_COVERAGE = "requirement_coverage"
+    DESIGN_CONSISTENCY = "design_consistency"
+    CODE_QUALITY = "code_quality"
+    DIRECTION = "direction"
+    ARTEFACT_AUTHENTICITY = "artefact_authenticity"
+
+
+class ReviewStep(StrEnum):
+    """What a task in review waits for; also the stage in which a verdict was given (S2-20, C-07)."""
+
+    REVIEW = "review"
+    SECOND = "second"
+    REPLY = "reply"
+    RULING = "ruling"
+
+
+class RebuttalAnswer(StrEnum):
+    """What the judged side says to a verdict (S3-17)."""
+
+    ACCEPT = "ACCEPT"
+    REJECT = "REJECT"
+    PARTIAL = "PARTIAL"
+
+
+class TurnOutcome(StrEnum):
+    """How a turn of a discussion ended."""
+
+    OPEN = "open"
+    GOES_ON = "goes_on"
+    CONVERGED = "converged"
+    NOT_CONVERGED = "not_converged"
+    ENDED = "ended"
+
+
 class ApprovalKind(StrEnum):
     HIRE_AGENT = "hire_agent"
     ORG_CHANGE = "org_change"
@@ -161,6 +201,10 @@ class ApprovalKind(StrEnum):
     QUESTION = "question"
     BUDGET = "budget"
     GOAL_FAILURE = "goal_failure"
+    GOAL_CHANGE = "goal_change"
+    CHALLENGE = "challenge"
+    EXCHANGE = "exchange"
+    MAIL = "mail"
 
 
 class ApprovalStatus(StrEnum):
@@ -182,8 +226,11 @@ class OfferAnswer(StrEnum):
 
 
 class MentionStatus(StrEnum):
+    """`held`: an exchange went on too long, and a person decides whether it wakes (F7)."""
+
     PENDING = "pending"
     WOKEN = "woken"
+    HELD = "held"
     DROPPED = "dropped"
 
 

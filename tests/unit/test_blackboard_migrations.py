@@ -12,12 +12,12 @@ from core.blackboard.migrations import statements
 from core.domain.errors import BoardCorrupt, BoardError, BoardOwned
 from tests.unit.blackboard_support import a_board, a_board_file, a_goal, now_ms, plain, the_writer
 
-FIRST = migrations.steps()[1]
+KNOWN = tuple(migrations.steps().values())
 GOOD = "CREATE TABLE notes(id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;\nINSERT INTO notes(text) VALUES ('a;b');"
 
 
 def use_steps(monkeypatch: pytest.MonkeyPatch, *later: str) -> None:
-    steps = dict(enumerate((FIRST, *later), start=1))
+    steps = dict(enumerate((*KNOWN, *later), start=1))
     monkeypatch.setattr(migrations, "steps", lambda: steps)
     for module in (migrations, board_module):
         monkeypatch.setattr(module, "SCHEMA_VERSION", len(steps))
@@ -37,12 +37,12 @@ async def test_an_old_board_is_brought_up_to_date_with_a_dated_copy_before(
     use_steps(monkeypatch, GOOD)
     async with a_board(path, clock=lambda: 1_796_030_337_000) as board:
         assert await board.readers.value("SELECT text FROM notes") == "a;b"
-        assert await board.readers.value("PRAGMA user_version") == 2
+        assert await board.readers.value("PRAGMA user_version") == len(KNOWN) + 1
         assert await board.readers.value("SELECT count(*) FROM goals") == 1
-    copy = path.with_name("board.db.backup-1-20261130T091857Z")
+    copy = path.with_name(f"board.db.backup-{len(KNOWN)}-20261130T091857Z")
     assert stat.S_IMODE(copy.stat().st_mode) == 0o600
     with plain(copy, "ro") as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+        assert connection.execute("PRAGMA user_version").fetchone() == (len(KNOWN),)
         assert connection.execute("SELECT count(*) FROM goals").fetchone() == (1,)
 
 
@@ -55,7 +55,7 @@ async def test_a_step_that_fails_in_the_middle_leaves_the_old_board_and_is_retri
         with pytest.raises(BoardError, match="nowhere"):
             await Board.open(path, clock=now_ms)
         with plain(path) as connection:
-            assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+            assert connection.execute("PRAGMA user_version").fetchone() == (len(KNOWN),)
             assert connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'notes'").fetchone() == (0,)
     use_steps(monkeypatch, GOOD)
     async with a_board(path) as board:
@@ -69,7 +69,7 @@ async def test_steps_before_the_failing_one_stay_done(tmp_path: Path, monkeypatc
     with pytest.raises(BoardError):
         await Board.open(path, clock=now_ms)
     with plain(path) as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+        assert connection.execute("PRAGMA user_version").fetchone() == (len(KNOWN) + 1,)
 
 
 async def test_a_step_that_breaks_references_is_not_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from core.blackboard.board import Board
 from core.blackboard.fold import rebuild_and_compare
+from core.blackboard.migrations import SCHEMA_VERSION
 from core.domain.entities import Event
 from tests.unit.blackboard_support import (
     a_board,
@@ -52,7 +53,7 @@ def test_eight_programs_start_on_one_new_board(tmp_path: Path) -> None:
     programs = [a_program(OPENS, path, go, stdin=-1) for _ in range(8)]
     go.touch()
     told = [program.stdout.readline() for program in programs if program.stdout is not None]
-    assert sorted(told) == ["owner 1\n"] + ["reader 1\n"] * 7
+    assert sorted(told) == [f"owner {SCHEMA_VERSION}\n"] + [f"reader {SCHEMA_VERSION}\n"] * 7
     # All want to write now: each gets its turn as the owner before it ends.
     for program in programs:
         assert program.stdin is not None

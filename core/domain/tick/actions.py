@@ -16,13 +16,14 @@ from core.domain.states import (
 
 
 class Step(IntEnum):
-    """The order of a tick. Dependencies and objections need no step of their own: counters are kept with each move."""
+    """The order of a tick. Dependencies need no step of their own: counters are kept with each move."""
 
     RECOVER = 1
     EXPIRE = 2
     MENTIONS = 4
     ROUNDS = 5
     REVIEWS = 6
+    OBJECTIONS = 7
     BROADCAST = 8
     ROUTE = 9
     HEARTBEAT = 10
