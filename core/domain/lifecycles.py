@@ -139,7 +139,7 @@ TASK = _moves(
             "waiting_human",
             "HoldAct",
             "S",
-            "a red line that pauses: by its tag, or an act before its effect",
+            "a red line that pauses, before its effect",
         ),
         ("working", "waiting_human", "ObjectPlan", "S", "the third plan met an objection"),
         ("blocked", "pending", "UnblockTask", "SCH", ""),
