@@ -17,7 +17,41 @@ class CeoMode(StrEnum):
     OPERATING = "operating"
 
 
-SLUGS = {mode: mode.value.replace("_", "-") for mode in CeoMode}
+class Trigger(StrEnum):
+    """What a run of the CEO was begun by."""
+
+    HEARTBEAT = "heartbeat"
+    IDLE = "idle"
+    MENTION = "mention"
+    OPERATOR = "operator"
+
+
+# The names of the files in `prompts/ceo-modes`.
+SLUGS: dict[CeoMode, str] = {
+    CeoMode.TEAM_BUILDING: "team-building",
+    CeoMode.AWAITING_HIRE: "awaiting-hire",
+    CeoMode.AWAITING_ORG: "awaiting-org",
+    CeoMode.OPERATING: "operating",
+}
+_FIRST_ACTS: dict[CeoMode, str] = {
+    CeoMode.TEAM_BUILDING: "Nobody reports to you: propose the first hire that the mission needs.",
+    CeoMode.AWAITING_HIRE: "Your hires wait for the operator: answer what was asked about them, or end.",
+    CeoMode.AWAITING_ORG: "The organisation waits for the operator: answer what was asked about it, or end.",
+    CeoMode.OPERATING: "The company operates: deal with what this run was begun for.",
+}
+_BEGUN_BY: dict[Trigger, str] = {
+    Trigger.HEARTBEAT: "This is your heartbeat, and it has an agenda.",
+    Trigger.IDLE: "No goal is alive.",
+    Trigger.MENTION: "Somebody named you on the board.",
+    Trigger.OPERATOR: "The operator called you.",
+}
+if set(SLUGS) != set(CeoMode) or set(_FIRST_ACTS) != set(CeoMode):
+    raise RuntimeError("a mode of the CEO has no file name or no cue: see docs/ceo-modes.md")
+
+
+def ceo_mode_cue(mode: CeoMode, trigger: Trigger) -> str:
+    """The first words to a CEO's run, from the same mode as its prompt (S0-13)."""
+    return f"{_BEGUN_BY[trigger]} {_FIRST_ACTS[mode]}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""From templates and board facts to what an agent is told."""
