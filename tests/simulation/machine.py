@@ -16,7 +16,7 @@ from core.domain.entities import Run, Task
 from core.domain.errors import OpsroomError
 from core.domain.lifecycles import LIFECYCLES
 from core.domain.states import RunKind, TaskStatus
-from tests.simulation.laws import broken_laws
+from core.simulation.laws import broken_laws
 from tests.unit.world import HANDOFF, OPERATOR, SYSTEM, World, a_company
 
 FINDING = {"what": "42 is wrong", "where": "Figures", "change": "43"}

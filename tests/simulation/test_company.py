@@ -8,9 +8,9 @@ from core.blackboard.fold import rebuild_and_compare
 from core.domain.entities import Goal
 from core.domain.plan import Action, Held
 from core.domain.states import GOAL_FINAL, GoalStatus
-from tests.simulation.agents import GOOD, HARD, Habits
-from tests.simulation.laws import waiting_for_nothing
-from tests.simulation.simulator import Simulation, a_simulation
+from core.simulation.agents import GOOD, HARD, Habits
+from core.simulation.laws import waiting_for_nothing
+from core.simulation.simulator import Simulation, a_simulation
 
 STEPS = 30
 

@@ -11,7 +11,7 @@ from core.agents.runner import Assignment, Desk, Outcome
 from core.dispatcher import Caps
 from core.domain.entities import Run
 from core.domain.states import RunStatus
-from tests.simulation.simulator import Simulation, a_simulation
+from core.simulation.simulator import Simulation, a_simulation
 
 Act = Callable[[Assignment, Desk], Awaitable[Outcome]]
 

@@ -13,9 +13,9 @@ from core.domain.entities import Event, Run, Task
 from core.domain.errors import Fenced
 from core.domain.plan import Step
 from core.domain.states import Role, RunKind, RunStatus, TaskStatus
+from core.simulation.agents import Habits
+from core.simulation.simulator import Simulation, a_simulation
 from core.ticker import Ticker
-from tests.simulation.agents import Habits
-from tests.simulation.simulator import Simulation, a_simulation
 
 ALL_HANG = Habits(hang=1, wrong=0, fail=0, block=0, ask=0, crash=0, silent=0, limited=0, decline=0, mention=0)
 ONE = (("ada", Role.EXECUTOR, ("count",)),)

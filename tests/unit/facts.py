@@ -20,7 +20,7 @@ from core.domain.states import (
     RunStatus,
     TaskStatus,
 )
-from tests.unit.world import START
+from core.simulation.clock import START
 
 E = TypeVar("E", bound=Entity)
 NOW = START

@@ -8,7 +8,8 @@ from core.domain.actors import Agent
 from core.domain.entities import AgentRecord, Approval, Goal, Output, Task
 from core.domain.errors import Conflict, Forbidden, Invalid, NotFound
 from core.domain.states import ApprovalStatus, GoalStatus, RunKind, TaskStatus
-from tests.unit.world import World, kept_counts
+from core.simulation.laws import kept_counts
+from tests.unit.world import World
 
 DELETION = {"path": "old.csv", "bytes": 120}
 

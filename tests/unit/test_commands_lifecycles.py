@@ -11,7 +11,8 @@ from core.domain.entities import Approval, Entity, Goal, Round, Run, Task
 from core.domain.errors import Conflict, Forbidden
 from core.domain.lifecycles import LIFECYCLES, Who
 from core.domain.states import ApprovalStatus, GoalStatus, RoundStatus, RunKind, RunStatus, TaskStatus
-from tests.unit.world import HANDOFF, OPERATOR, OWNER, SYSTEM, World, a_company, kept_counts
+from core.simulation.laws import kept_counts
+from tests.unit.world import HANDOFF, OPERATOR, OWNER, SYSTEM, World, a_company
 
 Tries = Mapping[str, list[tuple[dict[str, Any], str]]]
 SUBJECT: dict[str, type[Entity]] = {"task": Task, "goal": Goal, "round": Round, "approval": Approval, "run": Run}

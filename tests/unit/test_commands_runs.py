@@ -6,7 +6,8 @@ from core.domain.actors import Agent
 from core.domain.entities import Mention, Offer, Run, Task
 from core.domain.errors import Conflict
 from core.domain.states import MentionStatus, OfferAnswer, RunKind, RunStatus, TaskStatus
-from tests.unit.world import World, kept_counts
+from core.simulation.laws import kept_counts
+from tests.unit.world import World
 
 
 async def queue(world: World, slug: str, kind: str = "mention", **about: object) -> int:

@@ -8,7 +8,8 @@ from core.commands.registry import parse
 from core.domain.entities import Round, Run, Task
 from core.domain.errors import Conflict, Fenced, Forbidden, Invalid
 from core.domain.states import RoundStatus, RunKind, RunStatus, TaskStatus
-from tests.unit.world import HANDOFF, OPERATOR, World, kept_counts
+from core.simulation.laws import kept_counts
+from tests.unit.world import HANDOFF, OPERATOR, World
 
 
 async def three_tasks(world: World) -> list[int]:

@@ -9,33 +9,18 @@ from typing import Any, TypeVar
 
 import core.commands  # noqa: F401 - fills the registry
 from core.blackboard.board import Board
-from core.blackboard.transaction import Transaction
 from core.commands.door import LocalDoor
 from core.commands.registry import Answer, parse
 from core.domain.actors import Actor, Agent, Operator, System
 from core.domain.entities import AgentRecord, Approval, Entity, Goal, Round, Run, Task
 from core.domain.states import ApprovalStatus, Role, RunKind
+from core.simulation.agents import HANDOFF
+from core.simulation.clock import Clock
 
 E = TypeVar("E", bound=Entity)
-START = 1_800_000_000_000
 OPERATOR = Operator()
 SYSTEM = System()
-HANDOFF = "Decisions: counted every file once. Problems: none. Advice: look at the largest one next."
 OWNER = "owner:1"
-
-
-class Clock:
-    """Milliseconds that pass only when a test says so."""
-
-    def __init__(self, now: int = START) -> None:
-        self.now = now
-
-    def __call__(self) -> int:
-        return self.now
-
-    def advance(self, ms: int) -> None:
-        """Let time pass; a negative number steps the clock back."""
-        self.now += ms
 
 
 @dataclass
@@ -264,28 +249,3 @@ async def _found(world: World, started: bool, mission: str, staff: dict[str, Rol
         await world.hire(slug, role, **boss)
     if started:
         await world.operator("StartCompany")
-
-
-def kept_counts(tx: Transaction) -> dict[str, str]:
-    """Where a kept counter differs from what it counts; empty when all agree."""
-    wrong = {}
-    for row in tx.all(
-        "SELECT id, open_tasks, total_tasks, (SELECT count(*) FROM tasks WHERE round_id = rounds.id) AS total,"
-        " (SELECT count(*) FROM tasks WHERE round_id = rounds.id AND status NOT IN ('done', 'failed', 'cancelled'))"
-        " AS open FROM rounds"
-    ):
-        if (row["open_tasks"], row["total_tasks"]) != (row["open"], row["total"]):
-            wrong[f"round {row['id']}"] = str(row)
-    for row in tx.all(
-        "SELECT id, open_deps, (SELECT count(*) FROM task_deps WHERE task_id = tasks.id AND met = 0) AS unmet"
-        " FROM tasks"
-    ):
-        if row["open_deps"] != row["unmet"]:
-            wrong[f"task {row['id']}"] = str(row)
-    for table in ("goals", "tasks", "runs", "approvals", "rounds", "agents"):
-        real = {row["status"]: row["n"] for row in tx.all(f"SELECT status, count(*) AS n FROM {table} GROUP BY status")}
-        rows = tx.all("SELECT status, n FROM counts WHERE entity = :table AND n <> 0", table=table)
-        kept = {row["status"]: row["n"] for row in rows}
-        if kept != real:
-            wrong[table] = f"kept {kept}, real {real}"
-    return wrong

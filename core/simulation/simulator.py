@@ -19,11 +19,11 @@ from core.domain.errors import OpsroomError
 from core.domain.inbox import Choice, InboxItem
 from core.domain.limits import TICK_MS
 from core.domain.states import Role
+from core.simulation.agents import CAPABILITIES, GOOD, Habits, Scripted
+from core.simulation.clock import Clock
+from core.simulation.laws import broken_laws
 from core.ticker import Ticked, Ticker
 from core.waiting import owed
-from tests.simulation.agents import CAPABILITIES, GOOD, Habits, Scripted
-from tests.simulation.laws import broken_laws
-from tests.unit.world import Clock
 
 STAFF: tuple[tuple[str, Role, tuple[str, ...]], ...] = (
     ("vera", Role.CEO, ()),

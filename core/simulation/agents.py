@@ -10,8 +10,8 @@ from core.domain.entities import Goal, Offer, Output, Task
 from core.domain.errors import Conflict
 from core.domain.goals import uncovered
 from core.domain.states import GoalStatus, RunKind, RunStatus, TaskStatus
-from tests.unit.world import HANDOFF
 
+HANDOFF = "Decisions: counted every file once. Problems: none. Advice: look at the largest one next."
 FINDING = {"what": "42 is wrong", "where": "Figures", "change": "43"}
 CAPABILITIES = ("count", "search", "compare")
 
@@ -39,7 +39,7 @@ class Habits:
 
     def happens(self, source: random.Random, name: str) -> bool:
         """Whether one thing happens."""
-        return source.random() < getattr(self, name)
+        return bool(source.random() < getattr(self, name))
 
 
 GOOD = Habits(**dict.fromkeys(Habits.__dataclass_fields__, 0.0))

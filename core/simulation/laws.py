@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from core.blackboard.transaction import Transaction
-from tests.unit.world import kept_counts
 
 LIVE = "status IN ('queued', 'starting', 'running')"
 FINAL = "('done', 'failed', 'cancelled')"
@@ -118,3 +117,28 @@ def waiting_for_nothing(tx: Transaction, named: set[str], reached: set[str]) -> 
         if not moves:
             lost.append(f"T{task['id']} is {task['status']} and waits for nothing")
     return lost
+
+
+def kept_counts(tx: Transaction) -> dict[str, str]:
+    """Where a kept counter differs from what it counts; empty when all agree."""
+    wrong = {}
+    for row in tx.all(
+        "SELECT id, open_tasks, total_tasks, (SELECT count(*) FROM tasks WHERE round_id = rounds.id) AS total,"
+        " (SELECT count(*) FROM tasks WHERE round_id = rounds.id AND status NOT IN ('done', 'failed', 'cancelled'))"
+        " AS open FROM rounds"
+    ):
+        if (row["open_tasks"], row["total_tasks"]) != (row["open"], row["total"]):
+            wrong[f"round {row['id']}"] = str(row)
+    for row in tx.all(
+        "SELECT id, open_deps, (SELECT count(*) FROM task_deps WHERE task_id = tasks.id AND met = 0) AS unmet"
+        " FROM tasks"
+    ):
+        if row["open_deps"] != row["unmet"]:
+            wrong[f"task {row['id']}"] = str(row)
+    for table in ("goals", "tasks", "runs", "approvals", "rounds", "agents"):
+        real = {row["status"]: row["n"] for row in tx.all(f"SELECT status, count(*) AS n FROM {table} GROUP BY status")}
+        rows = tx.all("SELECT status, n FROM counts WHERE entity = :table AND n <> 0", table=table)
+        kept = {row["status"]: row["n"] for row in rows}
+        if kept != real:
+            wrong[table] = f"kept {kept}, real {real}"
+    return wrong
