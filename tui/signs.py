@@ -83,6 +83,7 @@ INBOX: dict[str, Look] = {
     "held": ("■", "held", "warn"),
     "stopped": ("■", "stopped", "warn"),
     "no reviewer": ("?", "no reviewer", "warn"),
+    "no coordinator": ("?", "no leader", "warn"),
 }
 _PAUSED: Look = ("‖", "paused", "warn")
 HELD: Look = ("◷", "decided", "dim")

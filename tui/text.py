@@ -141,6 +141,12 @@ def ago(ms_now: int, ms_then: int) -> str:
     return f"{seconds}s"
 
 
+def left(ms_now: int, ms_then: int) -> str:
+    """Return how long it is until then, as minutes and seconds: 4:59. The past counts as now."""
+    seconds = -(-max(0, ms_then - ms_now) // 1000)
+    return f"{seconds // 60}:{seconds % 60:02}"
+
+
 def amount(number: int) -> str:
     """Return a whole number with its thousands set apart: 12,345."""
     return f"{number:,}"

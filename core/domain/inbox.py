@@ -44,6 +44,7 @@ class InboxItem:
     since: int
     choices: tuple[Choice, ...] = ()
     urgent: bool = False
+    until: int | None = None  # ms UTC: when it goes on by itself
 
 
 def inbox(
@@ -96,6 +97,8 @@ def _of_approval(approval: Approval) -> InboxItem:
         ApprovalKind.MAIL: ("your answer wakes who asked", "it is put aside; nobody is woken"),
     }
     yes, no = effects.get(approval.kind, ("it is tried again", refusal))
+    if approval.payload.get("on_reject") == "cancel":
+        no = refusal
     back = "the agent is told why and tries again"
     if approval.kind == ApprovalKind.RED_LINE:
         back = "it must not be done like this; the agent is told why and goes on"
@@ -222,7 +225,7 @@ def _of_plan(task: Task, until: int) -> InboxItem:
     """A plan in its window; `since` is when it opened."""
     return InboxItem(
         id=f"plan:task:{task.id}", entity=f"task:{task.id}", kind="plan", title=task.title,
-        why="its plan stands open for objection; silence lets it run", since=until - OBJECTION_WINDOW_MS,
+        why="its plan stands open for objection; silence lets it run", since=until - OBJECTION_WINDOW_MS, until=until,
         choices=(
             Choice("a", "let it run", "AcceptPlan", {"task": task.id}, "the work goes on at once"),
             Choice("b", "object", "AddComment", {"task": task.id, "kind": "objection"},

@@ -9,7 +9,7 @@ from textual.content import Content
 from core.domain.inbox import InboxItem
 from tui import signs
 from tui.panes.words import entitle
-from tui.text import ago
+from tui.text import ago, left
 from tui.widgets.rows import Cell, Column, Row, Rows
 
 COLUMNS = (
@@ -68,5 +68,7 @@ def _row(item: InboxItem, now: int, held: bool) -> Row:
     sign, word, tone = signs.HELD if held else signs.of_item(item.kind)
     kind, _, number = item.entity.partition(":")
     tag = f"{LETTERS[kind]}{number}" if kind in LETTERS else ""
+    if item.until is not None and not held:
+        word = f"{word} {left(now, item.until)}"
     cells: tuple[Cell, ...] = ((f"{sign} {word}", tone), item.title, (tag, "dim"), (ago(now, item.since), "dim"))
     return Row(item.id, cells, muted=held)

@@ -14,6 +14,7 @@ from core.domain.entities import Approval, Comment, Event, Output, Review, Round
 from core.domain.states import ApprovalStatus, Verdict
 from tui import signs
 from tui.panes.briefs import brief
+from tui.panes.questions import question
 from tui.panes.words import clock_time, lasted, money, tokens
 from tui.projection import WORDS, Projection
 from tui.widgets.prose import Block
@@ -50,29 +51,16 @@ async def _discussion(company: OpenCompany, view: Projection, ref: str) -> list[
     kind, number = _of(ref)
     readers = company.board.readers
     asked = await readers.entities(Approval, "entity = :ref ORDER BY id DESC LIMIT 20", ref=ref)
-    blocks = [_question(one) for one in asked if one.status == ApprovalStatus.PENDING]
+    blocks = [question(one) for one in asked if one.status == ApprovalStatus.PENDING]
     blocks += brief(view, ref)
     said: list[tuple[int, Block]] = [
-        (one.decided_at or one.created_at, _question(one)) for one in asked if one.status != ApprovalStatus.PENDING
+        (one.decided_at or one.created_at, question(one)) for one in asked if one.status != ApprovalStatus.PENDING
     ]
     if kind in ("goal", "task"):
         where = f"{kind}_id = :id" + (" AND task_id IS NULL" if kind == "goal" else "")
         comments = await readers.entities(Comment, f"{where} ORDER BY id DESC LIMIT {MOST}", id=number)
         said += [(one.created_at, _comment(one)) for one in reversed(comments)]
     return blocks + [block for _, block in sorted(said, key=lambda pair: pair[0])]
-
-
-def _question(approval: Approval) -> Block:
-    pending = approval.status == ApprovalStatus.PENDING
-    tone: Tone = "warn" if pending else "dim"
-    state = "waits for you" if pending else f"{approval.status.replace('_', ' ')} by {approval.decided_by or 'nobody'}"
-    heading = (
-        (f"? {approval.name_tag} {approval.kind.replace('_', ' ')}", tone), (state, tone),
-        (f"{approval.requested_by} {clock_time(approval.created_at)}", "dim"),
-    )  # fmt: skip
-    payload = json.dumps(approval.payload, ensure_ascii=False, indent=2) if approval.payload else ""
-    note = f"\n→ {approval.note}" if approval.note else ""
-    return Block(heading, f"{approval.title}\n{payload}{note}\nsha256 {approval.payload_hash[:16]}…", tone)  # type: ignore[arg-type]
 
 
 def _comment(comment: Comment) -> Block:

@@ -11,13 +11,15 @@ from textual.worker import Worker
 from core.commands.company import StartCompany, StopCompany
 from core.commands.registry import Command, build, parse
 from core.domain.actors import HUMAN
-from core.domain.entities import Approval, Goal, Task
+from core.domain.entities import Approval, Goal, Round, Task
 from core.domain.errors import Conflict, OpsroomError
 from core.domain.inbox import Choice
 from core.domain.lifecycles import GOAL, TASK, Who
 from core.domain.states import TASK_FINAL, ApprovalKind, GoalStatus, TaskStatus
 from tui.actions import Situation, fallback
 from tui.holding import Held, Holding
+from tui.panes.differences import Differences, of_payload
+from tui.panes.questions import about_what
 from tui.screens.confirm import DEAF_S, Confirm
 from tui.text import one_line
 
@@ -25,7 +27,11 @@ if TYPE_CHECKING:
     from tui.screens.control import ControlScreen
 
 _ENDS = {"CancelGoal": (GOAL, GoalStatus.CANCELLED), "CancelTask": (TASK, TaskStatus.CANCELLED)}
-_ASKED_FIRST = frozenset({ApprovalKind.RED_LINE, ApprovalKind.GOAL_FAILURE})
+_ASKED_FIRST = frozenset(
+    {ApprovalKind.RED_LINE, ApprovalKind.GOAL_FAILURE, ApprovalKind.GOAL_CHANGE, ApprovalKind.CHALLENGE}
+)
+_SIDES = frozenset({"before", "after"})
+_ENDS_WORK = frozenset({*_ENDS, "EndRound"})
 
 
 class Decisions:
@@ -113,9 +119,11 @@ class Decisions:
         def go() -> None:
             self._hold_or_send(situation, choice, subject, words, command)
 
-        if _cannot_be_undone(self._room.view.tables.get(Approval, _approval(choice)), choice):
+        approval = self._room.view.tables.get(Approval, _approval(choice))
+        if _cannot_be_undone(approval, choice):
+            differences = of_payload(approval.payload) if approval is not None else None
             self._confirm(f"{choice.verb.capitalize()} {situation.tag}?", self._what(situation, choice, note),
-                          choice.verb.capitalize(), go)  # fmt: skip
+                          choice.verb.capitalize(), go, differences)  # fmt: skip
         else:
             go()
 
@@ -143,10 +151,17 @@ class Decisions:
             tasks = sum(task.status not in TASK_FINAL for task in view.tasks(situation.thing.id))
             runs = sum(run.goal_id == situation.thing.id for run in view.live_runs)
             lines.append(f"With it: {_count(tasks, 'open task')} and {_count(runs, 'run')} of it.")
+        if isinstance(situation.thing, Round) and choice.command == "EndRound":
+            round_ = situation.thing
+            lines.append(f"With it: {_count(round_.open_tasks, 'open task')} of {round_.total_tasks}.")
         approval = view.tables.get(Approval, _approval(choice))
         if approval is not None:
             lines.append(f"{approval.name_tag}  {one_line(approval.title)}")
-            lines += [f"  {name}: {one_line(str(value))}" for name, value in list(approval.payload.items())[:8]]
+            if approval.kind == ApprovalKind.CHALLENGE:
+                lines += about_what(approval).splitlines()
+            else:
+                shown = [pair for pair in approval.payload.items() if pair[0] not in _SIDES]
+                lines += [f"  {name}: {one_line(str(value))}" for name, value in shown[:8]]
         if note:
             lines += ["", f"Your reason: {one_line(note)}"]
         hashed = approval.payload_hash if approval else getattr(situation.thing, "content_hash", "")
@@ -154,14 +169,16 @@ class Decisions:
             lines += ["", f"content sha256 {hashed[:32]}…"]
         return lines
 
-    def _confirm(self, title: str, lines: list[str], yes: str, then: Callable[[], None]) -> None:
+    def _confirm(
+        self, title: str, lines: list[str], yes: str, then: Callable[[], None], differences: Differences | None = None
+    ) -> None:
         def answered(agreed: bool | None) -> None:
             if agreed:
                 then()
             else:
                 self._room.say("Nothing was done.", "dim")
 
-        self._room.app.push_screen(Confirm(title, lines, yes, self.monotonic), answered)
+        self._room.app.push_screen(Confirm(title, lines, yes, self.monotonic, differences), answered)
 
     # ------------------------------------------------------------- sending
 
@@ -213,7 +230,7 @@ def _cannot_be_undone(approval: Approval | None, choice: Choice) -> bool:
         if choice.arguments.get("decision") == "approved":
             return approval.kind in _ASKED_FIRST
         return choice.arguments.get("decision") == "rejected" and approval.payload.get("on_reject") == "cancel"
-    return choice.command in _ENDS or choice.arguments.get("decision") == "stop"
+    return choice.command in _ENDS_WORK or choice.arguments.get("decision") == "stop"
 
 
 def _illegal(situation: Situation, choice: Choice) -> Conflict | None:

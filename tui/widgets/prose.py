@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -25,13 +25,21 @@ INDENT = "│ "
 MOST_CHARACTERS = 100_000  # of one block: wrapping more would be felt at the keyboard
 
 
+class Drawing(Protocol):
+    """What is drawn for the width that there is, e.g. two columns; its texts are plain already."""
+
+    def lines(self, width: int, /) -> Sequence[tuple[tuple[str, Tone | None], ...]]:
+        """The lines, each of texts with their tones."""
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One contribution to a thread: a line that says who and when, and what was written."""
+    """One contribution to a thread: a line that says who and when, what was written, and a drawing below it."""
 
     heading: tuple[Cell, ...]
     body: str
     tone: Tone | None = None
+    drawing: Drawing | None = None
 
 
 Parts = tuple[tuple[str, str | None], ...]
@@ -206,7 +214,10 @@ def _drawn(block: Block, width: int) -> list[Parts]:
     body = plain(body).strip("\n")
     lines = [_heading(block, width)]
     bar = (fit(INDENT, width), block.tone or "dim")
-    lines += [(bar, (line, None)) for line in (wrap(body, max(1, width - len(INDENT) - 1)) if body else ())]
+    room = max(1, width - len(INDENT) - 1)
+    lines += [(bar, (line, None)) for line in (wrap(body, room) if body else ())]
+    if block.drawing is not None:
+        lines += [(bar, *parts) for parts in block.drawing.lines(room)]
     return [*lines, ()]
 
 

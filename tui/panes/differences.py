@@ -1,0 +1,180 @@
+"""Before and after, side by side: what a change of a goal removes, adds and rewords, line by line.
+
+Pure up to the widget at the end, which the question before a decision shows; `Prose` draws the same lines.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.cells import cell_len
+from textual.content import Content
+from textual.widgets import Static
+
+from tui.panes.words import STYLES, put
+from tui.text import one_line, wrap
+from tui.widgets.row import Tone
+
+Line = tuple[tuple[str, Tone | None], ...]
+"""A drawn line: plain texts with their tones."""
+
+SIDE_BY_SIDE = 48  # cells; below that a column would hold two words, and the sides stand below one another
+GUTTER = " │ "
+_SECTIONS = (
+    ("title", "Title"), ("description", "Description"), ("must_haves", "Must deliver"), ("constraints", "Limits"),
+    ("out_of_scope", "Out of scope"),
+)  # fmt: skip
+_LOOKS: dict[str, tuple[str, Tone | None]] = {
+    "same": ("  ", "dim"),
+    "removed": ("- ", "bad"),
+    "added": ("+ ", "good"),
+    "changed": ("± ", "warn"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One line of both sides. `kind` is same, removed, added or changed; the side that has nothing is empty."""
+
+    kind: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """The differing parts of a thing under their headings, and the names of the parts that stay."""
+
+    sections: tuple[tuple[str, tuple[Difference, ...]], ...]
+    same: tuple[str, ...] = ()
+
+    def lines(self, width: int) -> list[Line]:
+        """Draw both sides in so many cells."""
+        lines: list[Line] = []
+        draw = _two_columns if width >= SIDE_BY_SIDE else _stacked
+        if width >= SIDE_BY_SIDE:
+            left, right = _columns(width)
+            lines.append((("before".ljust(left), "dim"), (GUTTER, "dim"), ("after".ljust(right), "dim")))
+        for title, differences in self.sections:
+            lines.append(((title, "strong"),))
+            for difference in differences:
+                lines += draw(difference, width)
+        if self.same:
+            text = f"unchanged: {', '.join(name.lower() for name in self.same)}"
+            lines += [((each, "dim"),) for each in wrap(text, max(8, width))]
+        return lines
+
+    def counts(self) -> str:
+        """How much differs, in words."""
+        kinds = [each.kind for _, differences in self.sections for each in differences]
+        found = [f"{count} {kind}" for kind in ("added", "removed", "changed") if (count := kinds.count(kind))]
+        return ", ".join(found) or "nothing differs"
+
+
+def of_payload(payload: Mapping[str, Any]) -> Differences | None:
+    """The two sides of a question about a changed goal; None when it does not hold two sides."""
+    before, after = payload.get("before"), payload.get("after")
+    if not isinstance(before, Mapping) or not isinstance(after, Mapping):
+        return None
+    known = [*_SECTIONS, *((name, name) for name in sorted({*before, *after} - {name for name, _ in _SECTIONS}))]
+    sections, same = [], []
+    for name, title in known:
+        if name not in before and name not in after:
+            continue
+        found = _compare(before.get(name), after.get(name))
+        # must-haves are what a person decides on: they are shown also where nothing in them differs
+        if found and (name == "must_haves" or any(each.kind != "same" for each in found)):
+            sections.append((title, found))
+        else:
+            same.append(title)
+    return Differences(tuple(sections), tuple(same))
+
+
+def _compare(before: Any, after: Any) -> tuple[Difference, ...]:
+    """What differs between two values of a field: lists of must-haves or of texts, or single texts."""
+    olds, news = _items(before), _items(after)
+    if not isinstance(before, list) and not isinstance(after, list) and olds and news:
+        # a text has no lines to match: it is the same one, or another
+        (_, old), (_, new) = olds[0], news[0]
+        return (Difference("same" if old == new else "changed", old, new),)
+    by_key = dict(news)
+    found = []
+    for key, text in olds:
+        if key not in by_key:
+            found.append(Difference("removed", text, ""))
+        else:
+            found.append(Difference("same" if by_key[key] == text else "changed", text, by_key[key]))
+    known = {key for key, _ in olds}
+    return (*found, *(Difference("added", "", text) for key, text in news if key not in known))
+
+
+def _items(value: Any) -> list[tuple[str, str]]:
+    """What is matched by, and the text that is shown."""
+    if value is None or value == "":
+        return []
+    items = []
+    for each in value if isinstance(value, (list, tuple)) else [value]:
+        if isinstance(each, Mapping) and "text" in each:
+            name, text = str(each.get("id") or ""), str(each["text"])
+            text = f"{name} {text}" if name else text
+            if each.get("verify"):
+                text += f" (seen by: {each['verify']})"
+            if each.get("waived_by"):
+                text += f" (waived by {each['waived_by']})"
+            items.append((name or text, text))
+        else:
+            items.append((str(each), str(each)))
+    return items
+
+
+def _columns(width: int) -> tuple[int, int]:
+    left = (width - len(GUTTER)) // 2
+    return left, width - len(GUTTER) - left
+
+
+def _two_columns(difference: Difference, width: int) -> list[Line]:
+    sign, tone = _LOOKS[difference.kind]
+    room = _columns(width)
+    sides = []
+    for text, cells in zip((difference.before, difference.after), room, strict=True):
+        rows = wrap(one_line(text), max(2, cells - len(sign))) if text else []
+        sides.append([(sign if not place else "  ") + row for place, row in enumerate(rows)])
+    lines: list[Line] = []
+    for place in range(max(len(side) for side in sides)):
+        left, right = (_padded(side, place, cells) for side, cells in zip(sides, room, strict=True))
+        lines.append(((left, tone), (GUTTER, "dim"), (right, tone)))
+    return lines
+
+
+def _padded(rows: Sequence[str], place: int, cells: int) -> str:
+    text = rows[place] if place < len(rows) else ""
+    return text + " " * max(0, cells - cell_len(text))
+
+
+def _stacked(difference: Difference, width: int) -> list[Line]:
+    sign, tone = _LOOKS[difference.kind]
+    if difference.kind == "changed":
+        halves = [(f"{sign}was ", difference.before, "dim"), ("  now ", difference.after, tone)]
+    else:
+        halves = [(sign, difference.before or difference.after, tone)]
+    lines: list[Line] = []
+    for label, text, shade in halves:
+        rows = wrap(one_line(text), max(2, width - len(label)))
+        lines += [(((label if not place else " " * len(label)) + row, shade),) for place, row in enumerate(rows)]
+    return lines
+
+
+class DifferencesView(Static):
+    """Both sides, drawn for the width that there is."""
+
+    def __init__(self, differences: Differences) -> None:
+        super().__init__(classes="differences")
+        self._differences = differences
+
+    def on_resize(self) -> None:
+        """Side by side, or below one another."""
+        drawn = [
+            Content.assemble(*((text, STYLES[tone] if tone else "") for text, tone in parts))
+            for parts in self._differences.lines(self.size.width)
+        ]
+        put(self, Content("\n").join(drawn), layout=True)
