@@ -115,11 +115,11 @@ def _authors(tx: Transaction, task: Task) -> frozenset[int]:
 
 
 def _judges(tx: Transaction, task: Task) -> frozenset[int]:
-    """Who gave a verdict on the present attempt of a task: a second look must be somebody else's."""
+    """Who gave a verdict on this attempt of a task: a second look is somebody else's, a reply to a rebuttal theirs."""
     rows = tx.all(
         "SELECT DISTINCT agents.id FROM reviews JOIN agents ON agents.slug = reviews.reviewer"
         " WHERE subject = 'task' AND subject_id = :task AND attempt = :attempt",
-        task=task.id, attempt=task.review_attempts + 1,
+        task=task.id, attempt=task.review_attempts + (task.review_step != ReviewStep.REPLY),
     )  # fmt: skip
     return frozenset(row["id"] for row in rows)
 

@@ -48,6 +48,10 @@ def add_comment(act: Act, command: AddComment) -> Answer:
     )  # fmt: skip
     if task is not None and isinstance(act.actor, Agent):
         _keep_experiences(act, task, comment)
+    if task is not None and command.kind == CommentKind.OBJECTION:
+        from core.commands.plans import objected
+
+        objected(act, task, comment)
     names = [] if command.kind == CommentKind.NOTE and not command.mentions else [*command.mentions, *named_in(body)]
     return {"id": comment.id, "wakes": mention(act, comment, names)}
 

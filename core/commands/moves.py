@@ -43,7 +43,7 @@ def move_task(
     if target in TASK_FINAL:
         _settle(act, moved)
     elif moved.round_id is not None:
-        _note_progress(act, moved.round_id)
+        note_progress(act, moved.round_id)
     return moved
 
 
@@ -55,6 +55,8 @@ def _change(act: Act, task: Task, target: TaskStatus, by: str, event: str, *, as
         _end_runs_of(act, task)
         changes.setdefault("current_run", None)
         changes.setdefault("lease_until", None)
+    if task.plan_until is not None:
+        changes.setdefault("plan_until", None)
     if target == TaskStatus.PENDING:
         changes.update(offer=task.offer + 1, broadcasts=0, broadcast_at=None, current_run=None, lease_until=None)
     if target != TaskStatus.BLOCKED and task.block_kind is not None:
@@ -148,7 +150,7 @@ def finish_round(act: Act, round_: Round) -> Round:
     return act.tx.update(round_, "RoundFinished", status=RoundStatus.REVIEWING, progress_at=act.tx.now)
 
 
-def _note_progress(act: Act, round_id: int) -> None:
+def note_progress(act: Act, round_id: int) -> None:
     """A task moved: a stalled round may go on, and the stall clock starts anew."""
     round_ = act.tx.get(Round, round_id)
     if round_.status == RoundStatus.STALLED:

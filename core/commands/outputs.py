@@ -3,14 +3,13 @@
 import hashlib
 import stat
 from pathlib import Path
-from typing import Any
 
 from pydantic import Field
 
 from core.commands.approvals import consume
 from core.commands.moves import require_current_run
 from core.commands.registry import Act, Answer, Command, Text, Title, handles, letters
-from core.domain.entities import Approval, Goal, Output, Task
+from core.domain.entities import Approval, Decision, Goal, Output, Task
 from core.domain.errors import Conflict, Forbidden, Invalid
 from core.domain.limits import FILE_OUTPUT_MAX, INLINE_OUTPUT_MAX
 from core.domain.states import OutputType, TaskStatus
@@ -27,6 +26,9 @@ class AddOutput(Command):
     summary: Text = ""
     content: str | None = Field(None, description=f"The text itself, up to {INLINE_OUTPUT_MAX} bytes")
     path: str | None = Field(None, description="Or a file below the company's outputs folder")
+    must_haves: tuple[str, ...] = Field((), description="Ids of the task's must-haves that it delivers")
+    decisions: tuple[int, ...] = Field((), description="Numbers of the goal's decisions that it carries out (S2-24)")
+    publish: bool = Field(False, description="It is to leave the company")
     approval: int | None = Field(None, description="The approval that this act uses up, if it needed one")
     approved_payload: dict[str, object] = Field(default_factory=dict, description="What that approval was about")
 
@@ -41,22 +43,45 @@ def add_output(act: Act, command: AddOutput) -> Answer:
         require_current_run(act, task)
         if task.status != TaskStatus.WORKING:
             raise Conflict(f"{task.name_tag} is {task.status}: it takes no output now.", "Start the task first.")
+        _require_must_haves_of(task, command)
         goal_id = task.goal_id
     else:
         goal_id = tx.get(Goal, command.goal or 0).id
+        if command.must_haves:
+            raise Invalid("What is delivered to a goal covers no must-have: nobody reviews it.", "Deliver to a task.")
         if act.own_run().goal_id != goal_id:
             raise Forbidden(f"Your run is not about G{goal_id}.", "Deliver to the goal that you were called for.")
     if command.approval is not None:
         subjects = frozenset({f"task:{command.task}", f"goal:{goal_id}"})
         consume(act, tx.get(Approval, command.approval), dict(command.approved_payload), subjects)
+    decisions = [_decision(act, goal_id, number) for number in dict.fromkeys(command.decisions)]
     sha256, size = _verify(act, command)
     output = tx.insert(
         Output, "OutputAdded",
         goal_id=goal_id, task_id=command.task, run_id=act.own_run().id, type=command.type, title=command.title,
         summary=command.summary, content=command.content, path=command.path, sha256=sha256, size=size,
+        must_haves=tuple(dict.fromkeys(command.must_haves)), publish=command.publish,
         created_by=act.label,
     )  # fmt: skip
+    for decision in decisions:
+        tx.update(decision, "DecisionCovered", covered_by=(*decision.covered_by, output.id))
     return {"id": output.id, "sha256": sha256, "size": size}
+
+
+def _require_must_haves_of(task: Task, command: AddOutput) -> None:
+    strange = [must_id for must_id in command.must_haves if must_id not in task.must_haves]
+    if strange:
+        raise Invalid(
+            f"{task.name_tag} does not have to deliver {', '.join(strange)}.",
+            f"Its must-haves are: {', '.join(task.must_haves) or 'none'}.",
+        )
+
+
+def _decision(act: Act, goal_id: int, number: int) -> Decision:
+    decision = act.tx.get(Decision, number)
+    if decision.goal_id != goal_id:
+        raise Invalid(f"Decision {number} is about G{decision.goal_id}.", f"Name decisions of G{goal_id}.")
+    return decision
 
 
 def _verify(act: Act, command: AddOutput) -> tuple[str, int]:
@@ -111,15 +136,3 @@ def hash_file(folder: Path, path: str) -> tuple[str, int]:
     if size == 0:
         raise Invalid(f"{path!r} is empty.", "Empty submissions are refused (S3-11).")
     return digest, size
-
-
-def verify_again(act: Act, task: Task, where: str, **parameters: Any) -> None:
-    """Raises Conflict when a delivered file is gone or no longer what was delivered (F9); `where` is written by us."""
-    condition = f"task_id = :task AND path IS NOT NULL AND ({where}) ORDER BY id"
-    for output in act.tx.select(Output, condition, task=task.id, **parameters):
-        try:
-            found, _size = hash_file(outputs_folder(act), output.path or "")
-        except Invalid as error:
-            raise Conflict(f"{output.name_tag} of {task.name_tag} is gone: {error.message}", "Deliver it.") from None
-        if found != output.sha256:
-            raise Conflict(f"{output.name_tag} of {task.name_tag} changed after it was delivered.", "Deliver it anew.")

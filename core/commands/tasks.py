@@ -7,12 +7,14 @@ from pydantic import BaseModel, ConfigDict, Field
 from core.commands.company import agent_by_slug
 from core.commands.moves import join_round, meet_dependency, move_task, release_task
 from core.commands.registry import Act, Answer, Command, Reason, Slug, Text, Title, handles, letters
+from core.commands.shaping import require_shape
 from core.domain.actors import Operator
 from core.domain.entities import AgentRecord, Goal, Round, Task, TaskDep
 from core.domain.errors import Conflict, Forbidden, Invalid
 from core.domain.goals import is_reviewed
 from core.domain.lifecycles import TASK, Who
 from core.domain.limits import LEASE_MS, TASKS_PER_RUN
+from core.domain.risk import raised
 from core.domain.states import (
     TASK_FINAL,
     AgentStatus,
@@ -45,7 +47,8 @@ class NewTask(BaseModel):
     must_haves: tuple[str, ...] = Field((), description="Ids of the goal's must-haves that it covers")
     capabilities: tuple[Slug, ...] = Field((), description="What its agent must be able to do")
     arguments: dict[str, Any] = Field(default_factory=dict, description="Facts for the agent's program")
-    risk: Risk = Risk.STANDARD
+    risk: Risk = Field(Risk.STANDARD, description="What is about risk control or live trading is high anyway (S3-16)")
+    tags: tuple[Text, ...] = Field((), description="What kind of work it is; a red line may name one")
     priority: int = Field(2, ge=0, le=4, description="0 is most urgent")
     depends_on: tuple[Dependency, ...] = ()
     parent: int | None = None
@@ -65,6 +68,7 @@ def add_task(act: Act, goal: Goal, new: NewTask, status: TaskStatus, round_: Rou
         if reference is not None and act.tx.get(Task, reference).goal_id != goal.id:
             raise Invalid(f"T{reference} belongs to another goal.", f"Name a task of {goal.name_tag}.")
     values = new.model_dump(exclude={"depends_on", "parent"})
+    values["risk"] = raised(new.risk, (new.title, new.intent, new.end_state, *new.constraints), new.tags)
     task = act.tx.insert(
         Task, "TaskCreated",
         goal_id=goal.id, round_id=None, parent_id=new.parent, status=TaskStatus.DRAFT, block_kind=None,
@@ -130,15 +134,16 @@ def create_task(act: Act, command: CreateTask) -> Answer:
         raise Conflict(f"{goal.name_tag} is {goal.status}: it takes no new task.", "Make a new goal.")
     if Who.CEO in act.capacities and not (is_reviewed(goal) or goal.created_by == act.label):
         raise Forbidden(f"{goal.name_tag} is not reviewed.", "The CEO adds tasks only below a reviewed goal (S1-21).")
-    _admit_work_of_agents(act, goal)
+    admit_work_of_agents(act, goal)
     new = NewTask(**command.model_dump(exclude={"goal", "draft"}))
+    require_shape(act, goal, [new])
     round_ = None if command.draft else open_round_of(act, goal)
     status = TaskStatus.DRAFT if round_ is None else TaskStatus.PENDING
     task = add_task(act, goal, new, status, round_)
     return {"id": task.id, "status": str(task.status), "goal": goal.id}
 
 
-def _admit_work_of_agents(act: Act, goal: Goal) -> None:
+def admit_work_of_agents(act: Act, goal: Goal, wanted: int = 1) -> None:
     """An agent adds tasks only to the goal of its run, not without end, and never to what a person has read already."""
     if act.run is None:
         return
@@ -148,7 +153,7 @@ def _admit_work_of_agents(act: Act, goal: Goal) -> None:
         " AND entity_id IN (SELECT id FROM tasks WHERE goal_id = :goal)",
         run=act.run.id, goal=goal.id,
     )  # fmt: skip
-    if made >= TASKS_PER_RUN:
+    if made + wanted > TASKS_PER_RUN:
         raise Conflict(f"R{act.run.id} has made {made} tasks, which is the limit.", "Leave the rest to a later run.")
     if goal.status == GoalStatus.DRAFT and goal.reviewed_by is not None:
         # What the person approved had other tasks: it is theirs to look at again.
@@ -197,6 +202,7 @@ class EditTask(Command):
     title: Title | None = None
     intent: Text | None = None
     end_state: Text | None = None
+    constraints: tuple[Text, ...] | None = None
     capabilities: tuple[Slug, ...] | None = None
     priority: int | None = Field(None, ge=0, le=4)
 
@@ -210,9 +216,21 @@ def edit_task(act: Act, command: EditTask) -> Answer:
         raise Conflict(f"{task.name_tag} is {task.status}: it stays so.", TASK.hint(task.status))
     if set(changes) - {"priority"} and task.status not in (TaskStatus.DRAFT, TaskStatus.PENDING, TaskStatus.BLOCKED):
         raise Conflict(f"{task.name_tag} is {task.status}: its text is settled.", "Cancel it and make a new one.")
+    names = sorted(changes)
+    if changes.keys() & {"intent", "end_state", "constraints"}:
+        # Another task is judged by other criteria: they are frozen anew at its next review (F8).
+        changes["criteria"] = ()
+    if changes.keys() & {"title", "intent", "end_state", "constraints"}:
+        changes["risk"] = _risk_of(task, changes)
     if changes:
         act.tx.update(task, "TaskEdited", offer=task.offer + 1, broadcasts=0, **changes)
-    return {"id": task.id, "changed": sorted(changes)}
+    return {"id": task.id, "changed": names}
+
+
+def _risk_of(task: Task, changes: dict[str, Any]) -> Risk:
+    """An edit may raise a task's risk; it lowers none (S3-16)."""
+    now = [changes.get(name, getattr(task, name)) for name in ("title", "intent", "end_state")]
+    return raised(task.risk, (*now, *changes.get("constraints", task.constraints)), task.tags)
 
 
 class AddDependency(Command):

@@ -6,13 +6,13 @@ from pydantic import Field
 
 from core.commands.approvals import ask
 from core.commands.moves import move_task, require_current_run
-from core.commands.outputs import verify_again
 from core.commands.registry import Act, Answer, Command, Reason, Title, handles, letters
+from core.commands.verified import require_delivered
 from core.domain.entities import Offer, Task
 from core.domain.errors import Conflict
 from core.domain.lifecycles import TASK
 from core.domain.limits import LEASE_MS
-from core.domain.states import ApprovalKind, BlockKind, OfferAnswer, TaskStatus
+from core.domain.states import ApprovalKind, BlockKind, OfferAnswer, ReviewStep, TaskStatus
 
 
 class ClaimTask(Command):
@@ -82,7 +82,7 @@ def start_task(act: Act, command: StartTask) -> Answer:
 
 
 class SubmitTask(Command):
-    """Hand the task in for review: at least one verified output and a fresh handoff (S3-08, S3-11)."""
+    """Hand the task in for review: verified outputs that name its must-haves, and a fresh handoff (S3-08, S2-21)."""
 
     who = letters("A")
     task: int
@@ -92,19 +92,12 @@ class SubmitTask(Command):
 def submit_task(act: Act, command: SubmitTask) -> Answer:
     tx = act.tx
     task = tx.get(Task, command.task)
-    require_current_run(act, task)
-    output = tx.value("SELECT 1 FROM outputs WHERE task_id = :task AND size > 0 LIMIT 1", task=task.id)
-    if task.status == TaskStatus.WORKING and output is None:
-        raise Conflict(f"{task.name_tag} has no output: it is not finished (S4-04).", "Add an output first.")
-    handoff = tx.value(
-        "SELECT 1 FROM comments WHERE task_id = :task AND kind = 'handoff' AND run_id = :run LIMIT 1",
-        task=task.id,
-        run=act.own_run().id,
+    run = require_current_run(act, task)
+    TASK.require(task.name_tag, task.status, TaskStatus.REVIEW, "SubmitTask", act.capacities)
+    require_delivered(act, task, handoff_of=run.id)
+    task = move_task(
+        act, task, TaskStatus.REVIEW, "SubmitTask", "TaskSubmitted", reason="", review_step=ReviewStep.REVIEW
     )
-    if task.status == TaskStatus.WORKING and handoff is None:
-        raise Conflict(f"{task.name_tag} has no handoff of this run.", "Write a handoff comment of 50–500 characters.")
-    verify_again(act, task, "run_id = :run", run=act.own_run().id)
-    task = move_task(act, task, TaskStatus.REVIEW, "SubmitTask", "TaskSubmitted", reason="")
     return {"id": task.id, "status": "review"}
 
 

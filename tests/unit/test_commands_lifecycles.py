@@ -12,11 +12,10 @@ from core.domain.errors import Conflict, Forbidden
 from core.domain.lifecycles import LIFECYCLES, Who
 from core.domain.states import ApprovalStatus, GoalStatus, RoundStatus, RunKind, RunStatus, TaskStatus
 from core.simulation.laws import kept_counts
-from tests.unit.world import HANDOFF, OPERATOR, OWNER, SYSTEM, World, a_company
+from tests.unit.world import FINDING, FIVE, HANDOFF, OPERATOR, OWNER, SYSTEM, World, a_company
 
 Tries = Mapping[str, list[tuple[dict[str, Any], str]]]
 SUBJECT: dict[str, type[Entity]] = {"task": Task, "goal": Goal, "round": Round, "approval": Approval, "run": Run}
-FINDING = {"what": "42 is wrong", "where": "Figures", "change": "43"}
 
 TRIES: dict[str, Tries] = {
     "task": {
@@ -230,7 +229,7 @@ async def test_the_moves_of_the_table_happen_and_nothing_else_does(thing: str, s
                 act, more, target, letter = combinations.pop(0)
                 arguments = {thing: number, **more}
                 if act == "ReviewTask":
-                    arguments["opened_outputs"] = await outputs_of(world, number)
+                    arguments |= {"opened_outputs": await outputs_of(world, number), "dimensions": FIVE}
                 if may(thing, act, state, target, letter):
                     await world.do(actors[letter], act, **arguments)
                     after = await world.find(SUBJECT[thing], number)

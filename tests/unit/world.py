@@ -12,8 +12,9 @@ from core.blackboard.board import Board
 from core.commands.door import LocalDoor
 from core.commands.registry import Answer, parse
 from core.domain.actors import Actor, Agent, Operator, System
-from core.domain.entities import AgentRecord, Approval, Entity, Goal, Round, Run, Task
-from core.domain.states import ApprovalStatus, Role, RunKind
+from core.domain.entities import AgentRecord, Approval, Entity, Goal, Review, Round, Run, Task
+from core.domain.reviewing import standing
+from core.domain.states import ApprovalStatus, Dimension, Role, RunKind
 from core.simulation.agents import HANDOFF
 from core.simulation.clock import Clock
 
@@ -21,6 +22,14 @@ E = TypeVar("E", bound=Entity)
 OPERATOR = Operator()
 SYSTEM = System()
 OWNER = "owner:1"
+FINDING = {
+    "what": "42 is wrong",
+    "where": "Figures",
+    "change": "43",
+    "because": "there are 43 of them",
+    "criterion": "end_state",
+}
+FIVE = dict.fromkeys(Dimension, "looked at")
 
 
 @dataclass
@@ -173,7 +182,10 @@ class World:
 
     async def delivered(self, actor: Agent, task_id: int, content: str = "42 files") -> int:
         """An output and a handoff, handed in for review; answers the output's id."""
-        output = await self.do(actor, "AddOutput", task=task_id, type="data", title="Figures", content=content)
+        named = (await self.task(task_id)).must_haves
+        output = await self.do(
+            actor, "AddOutput", task=task_id, type="data", title="Figures", content=content, must_haves=named
+        )
         await self.do(actor, "AddComment", task=task_id, kind="handoff", body=HANDOFF)
         await self.do(actor, "SubmitTask", task=task_id)
         return int(output["id"])
@@ -186,12 +198,17 @@ class World:
         return reviewer
 
     async def verdict(self, reviewer: Agent, task_id: int, verdict: str = "approved", **more: Any) -> Answer:
-        """A verdict that opened every output of the task."""
+        """A verdict that opened every output of the task; a later refusal says that the first finding still stands."""
         outputs = await self.read(
             lambda tx: [row["id"] for row in tx.all("SELECT id FROM outputs WHERE task_id = :t", t=task_id)]
         )
-        findings = () if verdict == "approved" else ({"what": "42 is wrong", "where": "Figures", "change": "43"},)
-        arguments = {"summary": "looked at", "findings": findings, "opened_outputs": tuple(outputs), **more}
+        known = await self.all(Review, "subject = 'task' AND subject_id = :t ORDER BY id", t=task_id)
+        is_later = bool((await self.task(task_id)).criteria and standing(known))
+        finding = {**FINDING, "earlier": 1} if is_later else FINDING
+        findings = () if verdict == "approved" else (finding,)
+        arguments = {
+            "summary": "looked at", "findings": findings, "opened_outputs": tuple(outputs), "dimensions": FIVE, **more
+        }  # fmt: skip
         return await self.do(reviewer, "ReviewTask", task=task_id, verdict=verdict, **arguments)
 
 

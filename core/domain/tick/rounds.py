@@ -86,7 +86,7 @@ def _goal(facts: Facts, goal: Goal) -> Iterator[Item]:
 
 def call_coordinator(
     facts: Facts, kind: RunKind, base: str, why: str, goal: Goal, *, round_id: int | None = None,
-    task_id: int | None = None, step: Step = Step.ROUNDS,
+    task_id: int | None = None, step: Step = Step.ROUNDS, barred: frozenset[int] = frozenset(),
 ) -> Iterator[Item]:  # fmt: skip
     """One more attempt of the coordinator, or the operator's turn when the attempts are used up (F23)."""
     entity = f"round:{round_id}" if round_id else f"task:{task_id}" if task_id else f"goal:{goal.id}"
@@ -96,9 +96,9 @@ def call_coordinator(
     if goal.paused_at is not None:
         yield Held(entity, f"{goal.name_tag} is paused")
         return
-    coordinator = pick(facts, (Role.COORDINATOR,))
+    coordinator = pick(facts, (Role.COORDINATOR,), barred)
     if coordinator is None:
-        yield Held(entity, "there is no active coordinator")
+        yield Held(entity, "there is no active coordinator" + (" who never ran it" if barred else ""))
         return
     if is_asked(facts, entity):
         yield Held(entity, "it waits for the operator's answer")

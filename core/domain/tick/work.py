@@ -14,6 +14,7 @@ from core.domain.limits import (
 from core.domain.states import (
     AgentStatus,
     OfferAnswer,
+    ReviewStep,
     Risk,
     Role,
     RunKind,
@@ -24,47 +25,97 @@ from core.domain.tick.rounds import call_coordinator, is_asked
 
 
 def reviews(facts: Facts, now: int) -> Iterator[Item]:
-    """Every finished task gets a reviewer who never ran it (S2-18, S3-18)."""
-    reviewed = {run.task_id for run in facts.runs if run.kind == RunKind.REVIEW}
+    """Every finished task gets a reviewer who never ran it; high risk a second one; a dispute the coordinator."""
+    judged = {run.task_id for run in facts.runs if run.kind in (RunKind.REVIEW, RunKind.RULE)}
     for task in facts.busy:
-        if task.status != TaskStatus.REVIEW or task.id in reviewed:
+        if task.status != TaskStatus.REVIEW or task.id in judged:
             continue
         if not facts.company.dispatching:
             yield Held(f"task:{task.id}", f"the company is stopped: {facts.company.stop_reason}")
-            continue
-        roles = (Role.CHALLENGER, Role.REVIEWER) if task.risk == Risk.HIGH else (Role.REVIEWER, Role.CHALLENGER)
-        reviewer = pick(facts, roles, facts.authors.get(task.id, frozenset()))
-        if reviewer is None:
-            yield from _no_reviewer(facts, task, pick(facts, roles) is None)
-            continue
-        if is_asked(facts, f"task:{task.id}"):
-            yield Held(f"task:{task.id}", "its review waits for the operator's answer")
-            continue
-        base = bases.review_base(task)
-        tried = facts.attempts.get(base, Attempts())
-        if tried.failed >= RUN_ATTEMPTS * (1 + tried.granted):
-            if not tried.asked:
-                title = f"The review of {task.name_tag} failed {tried.failed} times"
-                arguments = {"kind": "question", "entity": f"task:{task.id}", "title": title,
-                             "payload": {"what": "try_again", "on_reject": "cancel", "base": base}}  # fmt: skip
-                yield Action(Step.REVIEWS, "RequestApproval", arguments, title)
-            yield Held(f"task:{task.id}", "its review waits for the operator's answer")
-            continue
-        yield queue(
-            Step.REVIEWS, RunKind.REVIEW, reviewer, f"{base}#{tried.ended}", "it waits for its review", task_id=task.id
-        )
+        elif task.review_step == ReviewStep.RULING:
+            yield from _ruling(facts, task)
+        else:
+            yield from _review(facts, task)
 
 
-def _no_reviewer(facts: Facts, task: Task, nobody_at_all: bool) -> Iterator[Item]:
-    """Nobody who never ran it is there. Where there are reviewers at all, no role is lacking: the operator is asked."""
-    yield Held(f"task:{task.id}", "nobody who never ran it is there to review it")
-    base = f"{bases.review_base(task)}:nobody"
-    if nobody_at_all or is_asked(facts, f"task:{task.id}"):
+def _review(facts: Facts, task: Task) -> Iterator[Item]:
+    roles = (Role.CHALLENGER, Role.REVIEWER) if task.risk == Risk.HIGH else (Role.REVIEWER, Role.CHALLENGER)
+    reviewer = _judge_of(facts, task, roles)
+    if reviewer is None:
+        yield from _nobody(facts, task, bases.review_base(task), roles)
+        return
+    if is_asked(facts, f"task:{task.id}"):
+        yield Held(f"task:{task.id}", "its review waits for the operator's answer")
+        return
+    base = bases.review_base(task)
+    tried = facts.attempts.get(base, Attempts())
+    if tried.failed >= RUN_ATTEMPTS * (1 + tried.granted):
+        if not tried.asked:
+            yield _question(task, f"The review of {task.name_tag} failed {tried.failed} times", base)
+        yield Held(f"task:{task.id}", "its review waits for the operator's answer")
+        return
+    why = {
+        ReviewStep.SECOND: "high risk: it waits for a second look",
+        ReviewStep.REPLY: "its rebuttal waits for a reply",
+    }
+    yield queue(
+        Step.REVIEWS, RunKind.REVIEW, reviewer, f"{base}#{tried.ended}",
+        why.get(task.review_step, "it waits for its review"), task_id=task.id,
+    )  # fmt: skip
+
+
+def _judge_of(facts: Facts, task: Task, roles: tuple[Role, ...]) -> AgentRecord | None:
+    """No author; for a second look not the first reviewer; to a rebuttal who gave the verdict answers, else another."""
+    authors = facts.authors.get(task.id, frozenset())
+    judges = facts.judges.get(task.id, frozenset())
+    if task.review_step == ReviewStep.SECOND:
+        return pick(facts, roles, authors | judges)
+    if task.review_step == ReviewStep.REPLY:
+        others = frozenset(agent.id for agent in facts.agents) - judges
+        return pick(facts, roles, authors | others) or pick(facts, roles, authors)
+    return pick(facts, roles, authors)
+
+
+def _ruling(facts: Facts, task: Task) -> Iterator[Item]:
+    goal = next((goal for goal in facts.goals if goal.id == task.goal_id), None)
+    if goal is None:
+        return
+    authors, base = facts.authors.get(task.id, frozenset()), bases.ruling_base(task)
+    if pick(facts, (Role.COORDINATOR,), authors) is None:
+        yield from _nobody(facts, task, base, (Role.COORDINATOR,))
+        return
+    why = f"the verdict on {task.name_tag} is disputed"
+    yield from call_coordinator(
+        facts, RunKind.RULE, base, why, goal, task_id=task.id, step=Step.REVIEWS, barred=authors
+    )  # fmt: skip
+
+
+def _nobody(facts: Facts, task: Task, base: str, roles: tuple[Role, ...]) -> Iterator[Item]:
+    """Nobody who may judge it is there. Where the role is there at all, nothing is lacking: the operator is asked."""
+    second = task.review_step == ReviewStep.SECOND
+    yield Held(
+        f"task:{task.id}",
+        "nobody else is there for its second look"
+        if second
+        else f"nobody who never ran it is there to {_TO[roles[-1]]}",
+    )
+    if pick(facts, roles) is None or is_asked(facts, f"task:{task.id}"):
         return
     title = f"Every reviewer has worked on {task.name_tag} itself: hire or resume another, then approve"
+    if second:
+        title = f"{task.name_tag} is of high risk and has nobody for a second look: hire or resume one, then approve"
+    elif roles == (Role.COORDINATOR,):
+        title = f"Every coordinator has worked on {task.name_tag} itself: hire or resume another to rule, then approve"
+    yield _question(task, title, f"{base}:nobody")
+
+
+_TO = {Role.REVIEWER: "review it", Role.CHALLENGER: "review it", Role.COORDINATOR: "rule on it"}
+
+
+def _question(task: Task, title: str, base: str) -> Action:
     arguments = {"kind": "question", "entity": f"task:{task.id}", "title": title,
                  "payload": {"what": "try_again", "on_reject": "cancel", "base": base}}  # fmt: skip
-    yield Action(Step.REVIEWS, "RequestApproval", arguments, title)
+    return Action(Step.REVIEWS, "RequestApproval", arguments, title)
 
 
 def broadcast(facts: Facts, now: int) -> Iterator[Item]:
@@ -110,7 +161,9 @@ def route(facts: Facts, now: int) -> Iterator[Item]:
     agents = {agent.id: agent for agent in facts.agents}
     goals = {goal.id: goal for goal in facts.goals}
     for task in facts.busy:
-        if task.status in (TaskStatus.CLAIMED, TaskStatus.WORKING) and task.current_run is None:
+        # While its plan stands open for objection nobody works on it; the rule of plans says that it is held.
+        is_held = task.plan_until is not None and task.plan_until > now
+        if task.status in (TaskStatus.CLAIMED, TaskStatus.WORKING) and task.current_run is None and not is_held:
             yield from _start_work(facts, task, agents.get(task.assignee_id or 0))
     if not facts.company.dispatching:
         return
