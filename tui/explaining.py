@@ -3,11 +3,22 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core.domain.entities import AgentRecord, Company, Goal, Round, Run, Task
+from core.domain.entities import AgentRecord, Company, Goal, Round, Run, Task, Turn
 from core.domain.goals import is_reviewed
-from core.domain.limits import BROADCASTS_BEFORE_ROUTER
-from core.domain.states import GoalStatus, RoundStatus, RunKind, RunStatus, TaskStatus
-from tui.text import ago
+from core.domain.inbox import InboxItem
+from core.domain.limits import BROADCASTS_BEFORE_ROUTER, DISCUSSION_TURNS, PLANS_A_TASK
+from core.domain.states import (
+    TASK_FINAL,
+    ApprovalKind,
+    GoalStatus,
+    ReviewStep,
+    RoundStatus,
+    RunKind,
+    RunStatus,
+    TaskStatus,
+    TurnOutcome,
+)
+from tui.text import ago, left, one_line
 
 if TYPE_CHECKING:
     from tui.projection import Projection
@@ -56,10 +67,29 @@ def explain(view: "Projection", ref: str, now: int) -> Explanation:
             return Explanation("it is not on this board any more")
     items = view.items_of(ref)
     if items:
-        return Explanation(items[0].why, said.next if items[0].why == said.why else "it waits for you")
+        return _waiting(items[0], said)
     if held := view.held.get(ref):
         return Explanation(said.why, f"held back at the last tick: {held}")
     return said
+
+
+_WITHOUT_YOU: dict[str, str] = {
+    ApprovalKind.RED_LINE: "the act is held: nothing of it is done before you decide",
+    ApprovalKind.GOAL_CHANGE: "the goal stays as it is, and nothing is planned before you decide",
+    ApprovalKind.CHALLENGE: "the decision stands until you decide",
+    ApprovalKind.EXCHANGE: "their last word wakes nobody before you decide",
+    ApprovalKind.MAIL: "the others go on; your answer wakes who asked",
+}
+_TELLS_ITSELF = frozenset({"plan", "stalled", "exploring"})
+
+
+def _waiting(item: InboxItem, said: Explanation) -> Explanation:
+    """It is in the inbox: why, and what becomes of it as long as nobody decides."""
+    if item.kind in _TELLS_ITSELF:
+        return said
+    return Explanation(
+        item.why, _WITHOUT_YOU.get(item.kind) or (said.next if item.why == said.why else "it waits for you")
+    )
 
 
 def _company(company: Company) -> Explanation:
@@ -72,14 +102,17 @@ def _goal(view: "Projection", goal: Goal, now: int) -> Explanation:
     if goal.paused_at is not None:
         return Explanation(f"paused {ago(now, goal.paused_at)} ago", "no run starts for it until it is resumed")
     match goal.status:
+        case GoalStatus.DRAFT if goal.exploring:
+            why = "you and the coordinator are finding out what it asks for"
+            return Explanation(
+                why, _runs(view, now, goal=goal.id) or "your word wakes the coordinator; a ends the talk"
+            )
         case GoalStatus.DRAFT if not is_reviewed(goal):
             return Explanation(f"{goal.created_by} drafted it", "it cannot be dispatched before you have read it")
         case GoalStatus.DRAFT:
             return Explanation("reviewed, not dispatched", "d puts it to work")
         case GoalStatus.PLANNING:
-            return Explanation(
-                "dispatched; it needs its first tasks", _runs(view, now, goal=goal.id) or "the coordinator is called"
-            )
+            return _planning(view, goal, now)
         case GoalStatus.ACTIVE:
             return _active(view, goal, now)
         case GoalStatus.REPORTING:
@@ -90,6 +123,34 @@ def _goal(view: "Projection", goal: Goal, now: int) -> Explanation:
                 where = f"in {view.outputs_folder}/{report.path}" if report.path else "under 2"
                 return Explanation(goal.reason or "it is done", f"nothing: it is over; its report is {where}")
             return Explanation(goal.reason or f"it ended as {goal.status}", "nothing: it is over")
+
+
+def _planning(view: "Projection", goal: Goal, now: int) -> Explanation:
+    """Dispatched with a discussion: which turn it is in and whom that waits for (S2-08)."""
+    turns = [turn for turn in view.tables.all(Turn) if turn.goal_id == goal.id]
+    run = _runs(view, now, goal=goal.id)
+    if not turns:
+        return Explanation("dispatched; it needs its first tasks", run or "the agents are called to discuss it")
+    turn = max(turns, key=lambda each: each.number)
+    of = f"turn {turn.number} of {DISCUSSION_TURNS}"
+    if turn.ended_at is None:
+        waits = [name for agent in turn.agents if (name := view.slug(agent)) and not _has_spoken(view, turn, agent)]
+        return Explanation(
+            f"{of}: waits for {', '.join(waits)}" if waits else f"{of}: all have spoken",
+            run or ("they are woken at the next tick" if waits else "the turn is closed at the next tick"),
+        )
+    if turn.outcome == TurnOutcome.GOES_ON:
+        return Explanation(f"{of} is over and brought something new", run or "the next turn opens")
+    ended = "you ended the discussion" if turn.outcome == TurnOutcome.ENDED else f"no agreement after {of}"
+    return Explanation(ended, run or "the coordinator rules and makes the tasks")
+
+
+def _has_spoken(view: "Projection", turn: Turn, agent: int) -> bool:
+    key = f"discuss:{turn.id}:{agent}#"
+    return any(
+        run.status == RunStatus.SUCCEEDED and (run.idempotency_key or "").startswith(key)
+        for run in view.tables.all(Run)
+    )
 
 
 def _active(view: "Projection", goal: Goal, now: int) -> Explanation:
@@ -113,7 +174,7 @@ def _round(view: "Projection", round_: Round, now: int) -> Explanation:
             return Explanation(why, "when all are over, the coordinator reviews the round")
         case RoundStatus.STALLED:
             said = round_.answers.get("stalled", "nothing in it can run")
-            return Explanation(said, _runs(view, now, round=round_.id) or "the coordinator is called")
+            return Explanation(said, _out_of_it(view, round_, now))
         case RoundStatus.REVIEWING:
             run = _runs(view, now, round=round_.id)
             return Explanation(why, run or "the coordinator answers three questions and decides")
@@ -123,6 +184,20 @@ def _round(view: "Projection", round_: Round, now: int) -> Explanation:
             return Explanation(f"{why}; decided: {_spoken(round_.decision)}", "nothing: it is over")
 
 
+def _out_of_it(view: "Projection", round_: Round, now: int) -> str:
+    """What can be done about a round that stands still: what waits for a person, the coordinator, or its end."""
+    tasks = [task for task in view.tasks(round_.goal_id) if task.round_id == round_.id]
+    stuck = [task for task in tasks if task.status in (TaskStatus.WAITING_HUMAN, TaskStatus.BLOCKED)]
+    parts = []
+    if stuck:
+        names = ", ".join(f"{task.name_tag} ({task.status.replace('_', ' ')})" for task in stuck[:3])
+        parts.append(f"{names}{' and more' if len(stuck) > 3 else ''} can be decided in the inbox")
+    waits_for_you = sum(task.status not in TASK_FINAL for task in tasks) == len(stuck) > 0
+    run = _runs(view, now, round=round_.id)
+    parts.append(run or ("no agent can help" if waits_for_you else "the coordinator is called"))
+    return "; ".join([*parts, "b ends the round"])
+
+
 def _spoken(decision: object) -> str:
     return str(decision or "none").replace("_", " ")
 
@@ -130,6 +205,10 @@ def _spoken(decision: object) -> str:
 def _task(view: "Projection", task: Task, now: int) -> Explanation:
     who = view.slug(task.assignee_id)
     run = view.tables.get(Run, task.current_run)
+    if task.plan_until is not None:
+        nth = f"plan {task.plans}: " if task.plans > 1 else ""
+        why = f"{nth}{who}'s plan stands open for objection, {left(now, task.plan_until)} left"
+        return Explanation(why, "silence lets it run: the work goes on when the time is up")
     match task.status:
         case TaskStatus.DRAFT:
             return Explanation("a draft", f"it becomes part of a round when G{task.goal_id} is at work")
@@ -144,8 +223,7 @@ def _task(view: "Projection", task: Task, now: int) -> Explanation:
         case TaskStatus.CLAIMED | TaskStatus.WORKING:
             return _held_by(view, task, who, run, now)
         case TaskStatus.REVIEW:
-            reviewer = _runs(view, now, task=task.id, kind=RunKind.REVIEW)
-            return Explanation("handed in; it needs the verdict of somebody who never ran it", reviewer)
+            return _in_review(view, task, now)
         case TaskStatus.BLOCKED:
             return Explanation(f"blocked ({task.block_kind}): {task.reason}", "it goes on when it is unblocked")
         case TaskStatus.WAITING_HUMAN:
@@ -154,9 +232,31 @@ def _task(view: "Projection", task: Task, now: int) -> Explanation:
             return Explanation(task.reason or f"it is {task.status}", "nothing: it is over")
 
 
+_OBJECTED = " objects (comment "
+
+
+def _in_review(view: "Projection", task: Task, now: int) -> Explanation:
+    """Which word it waits for: a first or second verdict, the reply to a rebuttal, or a ruling (S2-20, C-07)."""
+    reviewer = _runs(view, now, task=task.id, kind=RunKind.REVIEW)
+    match task.review_step:
+        case ReviewStep.SECOND:
+            why = "high risk: a second verdict is due, by somebody who has not seen the first"
+            return Explanation(why, reviewer or "another reviewer is called")
+        case ReviewStep.REPLY:
+            why = f"its author does not accept the refusal: {one_line(task.reason)}"
+            return Explanation(why, reviewer or "the reviewer looks once more; if it stays, the coordinator rules")
+        case ReviewStep.RULING:
+            ruling = _runs(view, now, task=task.id, kind=RunKind.RULE)
+            return Explanation(f"disputed: {one_line(task.reason)}", ruling or "the coordinator rules")
+        case _:
+            return Explanation("handed in; it needs the verdict of somebody who never ran it", reviewer)
+
+
 def _held_by(view: "Projection", task: Task, who: str, run: Run | None, now: int) -> Explanation:
     tried = f", attempt {task.attempts + 1}" if task.attempts else ""
     back = f"; sent back: {task.reason}" if task.review_attempts and task.reason else ""
+    if task.plans and _OBJECTED in task.reason:
+        back = f"; its plan met an objection ({task.plans} of {PLANS_A_TASK}): {task.reason}"
     if run is None:
         return Explanation(f"{who} holds it{tried}{back}", "its run is queued at the next tick")
     return Explanation(f"{who} holds it{tried}{back}", _run(view, run, now))

@@ -11,6 +11,7 @@ from typing import Any
 
 from core.blackboard.fold import Tables
 from core.domain.ceo_mode import CeoModeAnswer, CeoModeContext, resolve_ceo_mode
+from core.domain.coverage import Coverage, cover
 from core.domain.entities import (
     AgentRecord,
     Approval,
@@ -88,6 +89,8 @@ class Projection:
         self.tasks_of_goal: dict[int, list[int]] = {}
         self.rounds_of_goal: dict[int, list[int]] = {}
         self.deps_of: dict[int, list[int]] = {}
+        self.outputs_of_goal: dict[int, list[int]] = {}
+        self.decisions_of_goal: dict[int, list[int]] = {}
         self._counts: dict[int, Counter[TaskStatus]] = {}
         self._dirty: set[str] = set()
         self._live: dict[int, Run] = {}
@@ -97,6 +100,7 @@ class Projection:
         self._tokens = 0
         self._cost = 0
         self._cache: dict[str, Any] = {}
+        self._covered: dict[int, Coverage] = {}  # kept over flushes: only what is done or delivered changes it
 
     # ------------------------------------------------------------- taking in
 
@@ -168,6 +172,7 @@ class Projection:
             case Run():
                 self._index_run(old, new)
             case Goal():
+                self._covered.pop(new.id, None)
                 if not isinstance(old, Goal) or old.status != new.status:
                     self.structure += 1
             case Round():
@@ -186,9 +191,18 @@ class Projection:
                 (self._holds.add if waits else self._holds.discard)(new.id)
                 self._dirty.add(f"task:{new.task_id}")
             case Output():
+                if old is None:
+                    self.outputs_of_goal.setdefault(new.goal_id, []).append(new.id)
+                self._covered.pop(new.goal_id, None)
+                self._dirty.add(f"goal:{new.goal_id}")
                 about = f"task:{new.task_id}" if new.task_id is not None else f"goal:{new.goal_id}"
                 self._dirty.add(about)
-            case Turn() | Decision():
+            case Decision():
+                if old is None:
+                    self.decisions_of_goal.setdefault(new.goal_id, []).append(new.id)
+                self._covered.pop(new.goal_id, None)
+                self._dirty.add(f"goal:{new.goal_id}")
+            case Turn():
                 self._dirty.add(f"goal:{new.goal_id}")
             case Review():
                 self._dirty.add(f"{new.subject}:{new.subject_id}")
@@ -210,6 +224,8 @@ class Projection:
             self._dirty.add(f"round:{new.round_id}")
         if not isinstance(old, Task) or old.status != new.status:
             self._dirty.add(f"goal:{new.goal_id}")
+            if new.status == TaskStatus.DONE:
+                self._covered.pop(new.goal_id, None)
 
     def _index_run(self, old: Entity | None, new: Run) -> None:
         if new.status in RUN_LIVE:
@@ -319,8 +335,20 @@ class Projection:
 
     def report(self, goal_id: int) -> Output | None:
         """What was delivered last for a goal as a whole."""
-        found = [each for each in self.tables.all(Output) if each.goal_id == goal_id and each.task_id is None]
+        rows = self.tables[Output]
+        found = [rows[number] for number in self.outputs_of_goal.get(goal_id, ()) if rows[number].task_id is None]
         return max(found, key=lambda each: each.id, default=None)
+
+    def coverage(self, goal: Goal) -> Coverage:
+        """Which must-haves and decisions of a goal are delivered, waived or open."""
+        if goal.id not in self._covered:
+            outputs, decisions = self.tables[Output], self.tables[Decision]
+            self._covered[goal.id] = cover(
+                goal, self.tasks(goal.id),
+                [outputs[number] for number in self.outputs_of_goal.get(goal.id, ())],
+                [decisions[number] for number in self.decisions_of_goal.get(goal.id, ())],
+            )  # fmt: skip
+        return self._covered[goal.id]
 
     def slug(self, agent_id: int | None) -> str:
         """The short name of an agent, or nothing."""

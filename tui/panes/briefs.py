@@ -1,9 +1,10 @@
 """What a thing asks for, in one block: the text that a person reads before deciding."""
 
-from core.domain.entities import AgentRecord, Company, Goal, MustHave, Round, Task
+from core.domain.entities import AgentRecord, Company, Goal, Round, Task
 from core.domain.goals import is_reviewed
 from core.domain.states import TaskStatus
 from tui import signs
+from tui.panes.coverage import of_decisions, of_must_haves
 from tui.projection import Projection
 from tui.widgets.prose import Block
 
@@ -28,28 +29,25 @@ def brief(view: Projection, ref: str) -> list[Block]:
 def _goal(view: Projection, goal: Goal) -> Block:
     parts = [goal.description]
     if goal.must_haves:
-        tasks = view.tasks(goal.id)
-        parts.append("Must deliver\n" + "\n".join(_must_have(must, tasks) for must in goal.must_haves))
+        verify = {must["id"]: must.get("verify", "") for must in goal.must_haves}
+        lines = []
+        for each in of_must_haves(view, goal):
+            lines.append(each.spoken)
+            if verify[each.id]:
+                lines.append(f"     seen by: {verify[each.id]}")
+        parts.append("Must deliver\n" + "\n".join(lines))
     if goal.constraints:
         parts.append("Limits\n" + "\n".join(f"• {text}" for text in goal.constraints))
+    if goal.out_of_scope:
+        parts.append("Out of scope\n" + "\n".join(f"• {text}" for text in goal.out_of_scope))
+    if decided := of_decisions(view, goal):
+        parts.append("Decided in the discussion\n" + "\n".join(each.spoken for each in decided))
     drafts = [task for task in view.tasks(goal.id) if task.status == TaskStatus.DRAFT]
     if drafts:
         parts.append("Draft tasks\n" + "\n".join(f"· {task.name_tag} {task.title}" for task in drafts))
     reviewed = "reviewed by you" if is_reviewed(goal) else "not reviewed"
     parts.append(f"{reviewed} · sha256 {goal.content_hash[:16]}…")
     return Block((("What it asks for", "strong"),), "\n\n".join(part for part in parts if part), "info")
-
-
-def _must_have(must: MustHave, tasks: list[Task]) -> str:
-    covering = [task for task in tasks if must["id"] in task.must_haves]
-    done = [task for task in covering if task.status == TaskStatus.DONE]
-    if must["waived_by"]:
-        sign, who = "–", f"waived by {must['waived_by']}"
-    elif done:
-        sign, who = "✓", ", ".join(task.name_tag for task in done)
-    else:
-        sign, who = "○", ", ".join(f"{task.name_tag} {signs.of_task(task)[1]}" for task in covering)
-    return f"{sign} {must['id']} {must['text']}" + (f"  ({who})" if who else "")
 
 
 def _task(view: Projection, task: Task) -> Block:
@@ -78,4 +76,10 @@ def _round(view: Projection, round_: Round) -> Block:
         if task.round_id == round_.id:
             sign, word, _ = signs.of_task(task)
             lines.append(f"{sign} {task.name_tag} {task.title}  ({word})")
-    return Block(((f"The tasks of round {round_.number}", "strong"),), "\n".join(lines) or "none", "info")
+    parts = ["\n".join(lines) or "none"]
+    goal = view.tables.get(Goal, round_.goal_id)
+    if goal is not None and goal.must_haves:
+        parts.append(f"What of {goal.name_tag} is covered\n" + "\n".join(s.spoken for s in of_must_haves(view, goal)))
+    if goal is not None and (decided := of_decisions(view, goal)):
+        parts.append("Decided in the discussion\n" + "\n".join(each.spoken for each in decided))
+    return Block(((f"The tasks of round {round_.number}", "strong"),), "\n\n".join(parts), "info")

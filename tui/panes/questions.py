@@ -1,6 +1,8 @@
 """A question to the operator as a block of a thread: what is asked, about exactly what, and what became of it."""
 
 import json
+from collections.abc import Iterator
+from typing import Any
 
 from core.domain.entities import Approval
 from core.domain.states import ApprovalKind, ApprovalStatus
@@ -38,5 +40,16 @@ def about_what(approval: Approval) -> str:
             lines = [f"{payload.get('by', approval.requested_by)} holds against it: {payload['facts']}", ""]
             lines.append(f"The coordinator decided: {str(payload.get('decision', '')).replace('_', ' ')}")
             return "\n".join(lines + [f"{str(name).replace('_', ' ')}: {text}" for name, text in said])
+        case ApprovalKind.QUESTION if isinstance(payload.get("findings"), list):
+            return "\n".join(_refusals(payload))
         case _:
             return json.dumps(payload, ensure_ascii=False, indent=2) if payload else ""
+
+
+def _refusals(payload: dict[str, Any]) -> Iterator[str]:
+    """Why a task was refused so often: the last word, and what was found."""
+    yield str(payload.get("why", ""))
+    for finding in payload["findings"]:
+        if isinstance(finding, dict):
+            yield f"finding {finding.get('number', '')} by {finding.get('by', '')}: {finding.get('what', '')}"
+            yield from (f"  {name}: {finding[name]}" for name in ("where", "change", "because") if finding.get(name))

@@ -1,4 +1,6 @@
-"""The round: which one of which goal, how far it is, where its tasks stand, and how the rounds before it ended."""
+"""The round: which one of which goal, how far it is, where its tasks stand, what of the goal is covered, and how the
+rounds before it ended.
+"""
 
 from collections.abc import Sequence
 
@@ -8,14 +10,17 @@ from textual.widgets import Static
 from core.domain.entities import Round
 from core.domain.states import TaskStatus
 from tui import signs
+from tui.panes.coverage import listed, marks, of_decisions, of_must_haves
 from tui.panes.words import bar, entitle, line, put, said
 from tui.projection import Progress, Projection
+from tui.text import fit, one_line
 
 _ORDER = (
     TaskStatus.WORKING, TaskStatus.CLAIMED, TaskStatus.REVIEW, TaskStatus.WAITING_HUMAN, TaskStatus.BLOCKED,
     TaskStatus.PENDING, TaskStatus.DONE, TaskStatus.FAILED, TaskStatus.CANCELLED,
 )  # fmt: skip
 MOST_PAST = 8
+ROOM_FOR_A_LIST = 7  # lines; below that coverage is one line
 
 
 class RoundPane(Static):
@@ -46,19 +51,34 @@ class RoundPane(Static):
                 f"Round {progress.round.number} of {progress.goal.round_cap}  ", said(f"{sign} {word}", tone)
             ),
         )
-        rounds = view.rounds(progress.goal.id)
-        if self.size.height == 1:
-            counts = _counts(progress, words=False)
-            put(self, line(f"Round {progress.round.number} ", _far(progress, 16), "  ", counts))
-            return
-        lines = [_far(progress, max(6, min(24, self.size.width // 3))), _counts(progress), *_past(rounds[:-1])]
-        put(self, Content("\n").join(lines))
+        put(self, Content("\n").join(_lines(view, progress, self.size.width, self.size.height)))
 
 
-def _far(progress: Progress, cells: int) -> Content:
-    total = progress.round.total_tasks
+def _lines(view: Projection, progress: Progress, width: int, height: int) -> list[Content]:
+    """As much as there is room for: one line, three of them, or the whole story."""
     goal = progress.goal
-    return line(bar(progress.done, total, cells), f" {progress.done}/{total}  ", said(f"{goal.name_tag} {goal.title}"))
+    coverage = view.coverage(goal)
+    if height <= 1:
+        begins = said(f"Round {progress.round.number} ")
+        ends = line(_counts(progress, words=False), "  ", marks(coverage, max(12, width // 3)))
+        return [line(begins, _far(progress, 12, width - begins.cell_length - ends.cell_length - 2), "  ", ends)]
+    lines = [_far(progress, max(6, min(24, width // 3)), width), _counts(progress)]
+    past = _past(view.rounds(goal.id)[:-1])
+    if height < ROOM_FOR_A_LIST:
+        covered = marks(coverage, width - (32 if past else 0))
+        return [*lines, line(covered, "   ", past[0]) if covered and past else covered or (past or [Content("")])[0]]
+    musts, decided = of_must_haves(view, goal), of_decisions(view, goal)
+    room = height - len(lines) - min(len(past), 3) - 2
+    listing = listed(musts, width, max(2, room - min(len(decided), room // 3)))
+    listing += listed(decided, width, max(0, room - len(listing)))
+    return [*lines, *([Content(""), *listing] if listing else []), *([Content(""), *past] if past else [])]
+
+
+def _far(progress: Progress, cells: int, width: int) -> Content:
+    total = progress.round.total_tasks
+    begins = line(bar(progress.done, total, cells), f" {progress.done}/{total}  ")
+    goal = progress.goal
+    return line(begins, said(fit(one_line(f"{goal.name_tag} {goal.title}"), max(4, width - begins.cell_length))))
 
 
 def _counts(progress: Progress, *, words: bool = True) -> Content:
@@ -75,6 +95,7 @@ def _past(rounds: Sequence[Round]) -> list[Content]:
     lines = []
     for round_ in reversed(rounds[-MOST_PAST:]):
         decision = (round_.decision or "closed").replace("_", " ")
-        why = round_.answers.get("next_step") or round_.answers.get("operator") or ""
+        answers = round_.answers
+        why = next((text for name in ("next_step", "operator", "system") if (text := answers.get(name))), "")
         lines.append(line(said(f"round {round_.number} → {decision}", "info"), said(f"  {why}", "dim")))
     return lines

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from core.company import OpenCompany
-from core.domain.entities import Approval, Comment, Event, Output, Review, Round, Run
-from core.domain.states import ApprovalStatus, Verdict
+from core.domain.entities import Approval, Comment, Event, Output, Run
+from core.domain.states import ApprovalStatus
 from tui import signs
 from tui.panes.briefs import brief
 from tui.panes.questions import question
+from tui.panes.reviews import read_reviews
 from tui.panes.words import clock_time, lasted, money, tokens
 from tui.projection import WORDS, Projection
 from tui.widgets.prose import Block
@@ -27,11 +28,6 @@ MOST_BYTES = 64 * 1024
 TAIL_BYTES = 16 * 1024
 TAIL_LINES = 30
 _TABLES = {word: table for table, word in WORDS.items()}
-_VERDICTS: dict[str, tuple[str, Tone]] = {
-    Verdict.APPROVED: ("✓ approved", "good"),
-    Verdict.REJECTED: ("✗ rejected", "bad"),
-    Verdict.NEEDS_REVISION: ("↺ needs revision", "warn"),
-}
 
 Thread = Callable[[OpenCompany, Projection, str], Awaitable[list[Block]]]
 
@@ -109,37 +105,7 @@ def _file(folder: Path, path: str) -> str:
 
 
 async def _reviews(company: OpenCompany, view: Projection, ref: str) -> list[Block]:
-    kind, number = _of(ref)
-    if kind in ("goal", "round"):
-        rounds = view.rounds(number) if kind == "goal" else [found] if (found := view.tables.get(Round, number)) else []
-        return [_round(one) for one in rounds if one.answers or one.decision]
-    where = f"subject = :kind AND subject_id = :id ORDER BY id LIMIT {MOST}"
-    found_reviews = await company.board.readers.entities(Review, where, kind=kind, id=number)
-    return [_review(one) for one in found_reviews]
-
-
-def _round(round_: Round) -> Block:
-    sign, word, tone = signs.ROUND[round_.status]
-    decided = f"→ {round_.decision.replace('_', ' ')}" if round_.decision else ""
-    heading = ((f"Round {round_.number}", "strong"), (f"{sign} {word}", tone), (decided, "info"))
-    body = "\n".join(f"{name.replace('_', ' ')}: {text}" for name, text in round_.answers.items())
-    return Block(heading, body, tone)  # type: ignore[arg-type]
-
-
-def _review(review: Review) -> Block:
-    verdict, tone = _VERDICTS[review.verdict]
-    opened = ", ".join(f"O{number}" for number in review.opened_outputs)
-    heading = (
-        (verdict, tone), review.reviewer, (f"attempt {review.attempt}", "dim"), (f"opened {opened}", "dim"),
-        (clock_time(review.created_at), "dim"),
-    )  # fmt: skip
-    lines = [review.dimensions.get("summary", "")]
-    lines += [f"{name}: {text}" for name, text in review.dimensions.items() if name != "summary"]
-    for found in review.findings:
-        lines.append(
-            f"• {found.get('what', '')}\n  where: {found.get('where', '')}\n  change: {found.get('change', '')}"
-        )
-    return Block(heading, "\n".join(line for line in lines if line), tone)  # type: ignore[arg-type]
+    return await read_reviews(company, view, *_of(ref))
 
 
 async def _runs(company: OpenCompany, view: Projection, ref: str) -> list[Block]:

@@ -30,7 +30,7 @@ _ENDS = {"CancelGoal": (GOAL, GoalStatus.CANCELLED), "CancelTask": (TASK, TaskSt
 _ASKED_FIRST = frozenset(
     {ApprovalKind.RED_LINE, ApprovalKind.GOAL_FAILURE, ApprovalKind.GOAL_CHANGE, ApprovalKind.CHALLENGE}
 )
-_SIDES = frozenset({"before", "after"})
+MOST_FIELDS = 8
 _ENDS_WORK = frozenset({*_ENDS, "EndRound"})
 
 
@@ -121,7 +121,9 @@ class Decisions:
 
         approval = self._room.view.tables.get(Approval, _approval(choice))
         if _cannot_be_undone(approval, choice):
-            differences = of_payload(approval.payload) if approval is not None else None
+            differences = None
+            if approval is not None and approval.kind == ApprovalKind.GOAL_CHANGE:
+                differences = of_payload(approval.payload)
             self._confirm(f"{choice.verb.capitalize()} {situation.tag}?", self._what(situation, choice, note),
                           choice.verb.capitalize(), go, differences)  # fmt: skip
         else:
@@ -157,11 +159,7 @@ class Decisions:
         approval = view.tables.get(Approval, _approval(choice))
         if approval is not None:
             lines.append(f"{approval.name_tag}  {one_line(approval.title)}")
-            if approval.kind == ApprovalKind.CHALLENGE:
-                lines += about_what(approval).splitlines()
-            else:
-                shown = [pair for pair in approval.payload.items() if pair[0] not in _SIDES]
-                lines += [f"  {name}: {one_line(str(value))}" for name, value in shown[:8]]
+            lines += _about(approval)
         if note:
             lines += ["", f"Your reason: {one_line(note)}"]
         hashed = approval.payload_hash if approval else getattr(situation.thing, "content_hash", "")
@@ -213,6 +211,20 @@ class Decisions:
             if not worker.is_finished:
                 await worker.wait()
         return held
+
+
+def _about(approval: Approval) -> list[str]:
+    """What exactly is asked about, short; an act is named field by field, and what has no room is counted."""
+    payload = approval.payload
+    match approval.kind:
+        case ApprovalKind.CHALLENGE:
+            return about_what(approval).splitlines()
+        case ApprovalKind.GOAL_CHANGE if of_payload(payload) is not None:
+            return [f"  why: {one_line(str(payload.get('why', '')))}"]
+        case _:
+            lines = [f"  {name}: {one_line(str(value))}" for name, value in list(payload.items())[:MOST_FIELDS]]
+            more = len(payload) - MOST_FIELDS
+            return [*lines, f"  … and {more} more: read them in the discussion"] if more > 0 else lines
 
 
 def _subject(situation: Situation, choice: Choice) -> str:

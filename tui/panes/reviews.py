@@ -1,0 +1,116 @@
+"""The verdicts on a thing: on a task stage by stage, with what was answered to them; on rounds the three answers."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from core.company import OpenCompany
+from core.domain.entities import Review, Round, Task
+from core.domain.reviewing import standing
+from core.domain.states import RebuttalAnswer, ReviewStep, Verdict
+from tui import signs
+from tui.panes.words import clock_time
+from tui.projection import Projection
+from tui.widgets.prose import Block
+from tui.widgets.row import Cell, Tone
+
+MOST = 200
+VERDICTS: dict[str, tuple[str, Tone]] = {
+    Verdict.APPROVED: ("✓ approved", "good"),
+    Verdict.REJECTED: ("✗ rejected", "bad"),
+    Verdict.NEEDS_REVISION: ("↺ needs revision", "warn"),
+}
+STAGES: dict[str, str] = {
+    ReviewStep.REVIEW: "first look",
+    ReviewStep.SECOND: "second look",
+    ReviewStep.REPLY: "reply to the rebuttal",
+    ReviewStep.RULING: "ruling",
+}
+_ANSWERS: dict[str, str] = {
+    RebuttalAnswer.ACCEPT: "accepts it",
+    RebuttalAnswer.REJECT: "rejects it",
+    RebuttalAnswer.PARTIAL: "accepts a part of it",
+}
+
+
+async def read_reviews(company: OpenCompany, view: Projection, kind: str, number: int) -> list[Block]:
+    """What was judged about one thing, the first verdict first."""
+    blocks: list[Block] = []
+    if kind in ("goal", "round"):
+        found = view.tables.get(Round, number)
+        rounds = view.rounds(number) if kind == "goal" else [found] if found else []
+        blocks += [_round(one) for one in rounds if one.answers or one.decision]
+    where = f"subject = :kind AND subject_id = :id ORDER BY id LIMIT {MOST}"
+    reviews = await company.board.readers.entities(Review, where, kind=kind, id=number)
+    task = view.tables.get(Task, number) if kind == "task" else None
+    if task is not None and task.criteria:
+        blocks.append(_criteria(task))
+    numbers = {id(each.finding): each.number for each in standing(reviews)}
+    for review in reviews:
+        blocks += _review(review, numbers)
+    return blocks
+
+
+def _round(round_: Round) -> Block:
+    sign, word, tone = signs.ROUND[round_.status]
+    decided = f"→ {round_.decision.replace('_', ' ')}" if round_.decision else ""
+    heading: tuple[Cell, ...] = ((f"Round {round_.number}", "strong"), (f"{sign} {word}", tone), (decided, "info"))
+    body = "\n".join(f"{name.replace('_', ' ')}: {text}" for name, text in round_.answers.items())
+    return Block(heading, body, tone)
+
+
+def _criteria(task: Task) -> Block:
+    """What later verdicts may name; it was frozen so that a reviewer cannot ask for more each time (F8)."""
+    heading: tuple[Cell, ...] = (("Judged by", "strong"), ("frozen at the first verdict", "dim"))
+    lines = [f"{_spoken(each['id'])}: {each['text']}" for each in task.criteria if each["text"]]
+    return Block(heading, "\n".join(lines), "dim")
+
+
+def _review(review: Review, numbers: Mapping[int, int]) -> Iterator[Block]:
+    verdict, tone = VERDICTS[review.verdict]
+    opened = ", ".join(f"O{number}" for number in review.opened_outputs)
+    heading: list[Cell] = [(verdict, tone), review.reviewer, (STAGES.get(review.stage, review.stage), "info")]
+    if not review.settled:
+        heading.append(("◷ waits for a second look", "warn"))
+    heading.append((f"attempt {review.attempt}", "dim"))
+    if opened:
+        heading.append((f"opened {opened}", "dim"))
+    heading.append((clock_time(review.created_at), "dim"))
+    yield Block(tuple(heading), "\n".join(_lines(review, numbers)), tone)
+    if review.rebuttal_answer:
+        answer = _ANSWERS.get(review.rebuttal_answer, review.rebuttal_answer)
+        said: tuple[Cell, ...] = (
+            (f"⇄ {review.rebuttal_answer}", "warn"), (f"{review.rebutted_by} {answer}", "strong"),
+        )  # fmt: skip
+        yield Block(said, review.rebuttal, "warn")
+
+
+def _lines(review: Review, numbers: Mapping[int, int]) -> Iterator[str]:
+    if summary := review.dimensions.get("summary"):
+        yield summary
+    for name, text in review.dimensions.items():
+        if name != "summary":
+            yield f"{_spoken(name)}: {text}"
+    if review.findings:
+        yield ""
+    for finding in review.findings:
+        yield from _finding(finding, numbers.get(id(finding)))
+
+
+def _finding(finding: Mapping[str, Any], number: int | None) -> Sequence[str]:
+    """What, where, change to what, because; by which criterion, and under which number later verdicts name it."""
+    if "follow_up" in finding:
+        # 0 until the verdict is settled: a task of its own would tell the second reviewer what the first one found
+        taken_up = f"T{finding['follow_up']} takes up" if finding["follow_up"] else "to become a task"
+        begins = f"→ {taken_up}: "
+    elif finding.get("earlier") is not None:
+        begins = f"finding {finding['earlier']} stands: "
+    else:
+        begins = f"finding {number}: " if number is not None else "• "
+    criterion = f"  [{_spoken(str(finding['criterion']))}]" if finding.get("criterion") else ""
+    lines = [f"{begins}{finding.get('what', '')}{criterion}"]
+    lines += [f"  {name}: {finding[name]}" for name in ("where", "change", "because") if finding.get(name)]
+    return lines
+
+
+def _spoken(name: str) -> str:
+    return name.replace("_", " ")
