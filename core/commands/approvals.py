@@ -30,6 +30,13 @@ DECISIONS = {
     "revision_requested": ("ApprovalSentBack", ApprovalStatus.REVISION_REQUESTED),
 }
 
+# Questions whose payload only one command knows how to make.
+ASKED_BY_THEIR_OWN = {
+    ApprovalKind.GOAL_CHANGE: "ReviewRound with adjust_goal",
+    ApprovalKind.CHALLENGE: "ChallengeRound",
+    ApprovalKind.EXCHANGE: "a comment; the system asks by itself when an exchange does not end",
+    ApprovalKind.MAIL: "AddComment of kind question or mail_request that names @operator",
+}
 
 Answering = Callable[[Act, Approval], str]
 _ANSWERS: dict[ApprovalKind, Answering] = {}
@@ -99,6 +106,8 @@ class RequestApproval(Command):
 def request_approval(act: Act, command: RequestApproval) -> Answer:
     from core.commands.hiring import prepare_hire, review_organisation
 
+    if command.kind in ASKED_BY_THEIR_OWN:
+        raise Invalid(f"{command.kind} is not asked like this.", f"Send {ASKED_BY_THEIR_OWN[command.kind]}.")
     _require_subject(act, command)
     payload = command.payload
     if command.kind == ApprovalKind.HIRE_AGENT:

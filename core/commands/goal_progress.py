@@ -4,13 +4,14 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from core.commands.moves import cancel_questions, kill_run, move_task
+from core.commands.moves import cancel_questions, kill_run, meet_dependency, move_task
 from core.commands.registry import Act, Answer, Command, Reason, Text, handles, letters
 from core.commands.rounds import open_round
 from core.domain.actors import HUMAN, SYSTEM
-from core.domain.entities import Comment, Goal, MustHave, Round, Run, Task
+from core.domain.discussion import is_placeholder
+from core.domain.entities import Comment, Goal, MustHave, Round, Run, Task, TaskDep
 from core.domain.errors import Conflict, Invalid
-from core.domain.goals import is_reviewed, uncovered
+from core.domain.goals import is_reviewed
 from core.domain.lifecycles import GOAL, ROUND, Who
 from core.domain.states import (
     GOAL_FINAL,
@@ -41,6 +42,8 @@ def dispatch_goal(act: Act, command: DispatchGoal) -> Answer:
     GOAL.require(goal.name_tag, goal.status, target, "DispatchGoal", act.capacities)
     if command.content_hash is not None and command.content_hash != goal.content_hash:
         raise Conflict(f"{goal.name_tag} changed since you read it.", "Read it again, then decide.")
+    if goal.exploring:
+        raise Conflict(f"{goal.name_tag} is draft and still talked over; it was not dispatched.", "Say ready first.")
     if not is_reviewed(goal):
         raise Conflict(
             f"{goal.name_tag} {goal.title!r} was drafted by {goal.created_by} and no person has reviewed exactly this"
@@ -75,12 +78,21 @@ class ActivateGoal(Command):
 
 @handles(ActivateGoal)
 def activate_goal(act: Act, command: ActivateGoal) -> Answer:
+    from core.commands.discussion import require_no_open_turn
+
     goal = act.tx.get(Goal, command.goal)
     GOAL.require(goal.name_tag, goal.status, GoalStatus.ACTIVE, "ActivateGoal", act.capacities)
     act.require_own_goal(goal.id)
+    require_no_open_turn(act, goal)
+    return activate(act, goal)
+
+
+def activate(act: Act, goal: Goal) -> Answer:
+    """Begin the work of a planned goal: its draft tasks are round 1. A placeholder gives way to other tasks."""
     drafts = act.tx.select(Task, "goal_id = :goal AND status = 'draft' ORDER BY id", goal=goal.id)
     if not drafts:
         raise Conflict(f"{goal.name_tag} has no task to begin with.", "Create tasks first, then activate it.")
+    drafts = _without_placeholder(act, drafts)
     named = {must_id for task in drafts for must_id in task.must_haves}
     missing = [must["id"] for must in goal.must_haves if must["id"] not in named and not must["waived_by"]]
     goal = act.tx.update(goal, "GoalActivated", status=GoalStatus.ACTIVE)
@@ -88,44 +100,19 @@ def activate_goal(act: Act, command: ActivateGoal) -> Answer:
     return {"id": goal.id, "round": round_.id, "tasks": [task.id for task in drafts], "not_in_this_round": missing}
 
 
-class ReportGoal(Command):
-    """Hand the report to the operator: every must-have is covered by a done task, or waived by a person (F10)."""
-
-    who = letters("C")
-    goal: int
-    summary: Text = Field(min_length=1, description="What the operator should know first")
-
-
-@handles(ReportGoal)
-def report_goal(act: Act, command: ReportGoal) -> Answer:
-    tx = act.tx
-    goal = tx.get(Goal, command.goal)
-    GOAL.require(goal.name_tag, goal.status, GoalStatus.REPORTING, "ReportGoal", act.capacities)
-    act.require_own_goal(goal.id)
-    tasks = tx.select(Task, "goal_id = :goal", goal=goal.id)
-    missing = uncovered(goal, tasks)
-    if missing:
-        names = "; ".join(f"{must['id']} {must['text']}" for must in missing)
-        raise Conflict(f"{goal.name_tag} is not covered: {names}.", "Open another round, or ask for a waiver.")
-    if any(task.status not in TASK_FINAL for task in tasks):
-        raise Conflict(f"{goal.name_tag} has tasks that are not finished.", "Finish or cancel them first.")
-    if tx.value("SELECT 1 FROM outputs WHERE goal_id = :goal AND task_id IS NULL LIMIT 1", goal=goal.id) is None:
-        raise Conflict(f"{goal.name_tag} has no report yet.", "Add the report as an output of the goal first.")
-    run = act.own_run()
-    tx.insert(
-        Comment,
-        "GoalReportPosted",
-        goal_id=goal.id,
-        task_id=None,
-        author=act.label,
-        run_id=run.id,
-        kind=CommentKind.REPORT,
-        body=command.summary,
-        reply_to=None,
-        confidence=None,
-    )
-    goal = tx.update(goal, "GoalReported", status=GoalStatus.REPORTING)
-    return {"id": goal.id, "status": str(goal.status)}
+def _without_placeholder(act: Act, drafts: Sequence[Task]) -> list[Task]:
+    """The tasks to begin with; what only stood for them is cancelled, and whoever waits for it goes on without."""
+    others = [task for task in drafts if not is_placeholder(task)]
+    if not others or len(others) == len(drafts):
+        return list(drafts)
+    for placeholder in (task for task in drafts if is_placeholder(task)):
+        for edge in act.tx.select(TaskDep, "depends_on = :task AND met = 0 ORDER BY id", task=placeholder.id):
+            meet_dependency(act, edge)
+        move_task(
+            act, placeholder, TaskStatus.CANCELLED, "CancelTask", "TaskCancelled",
+            as_system=True, reason="superseded by the tasks of the plan",
+        )  # fmt: skip
+    return [act.tx.get(Task, task.id) for task in others]
 
 
 class AcceptGoal(Command):
@@ -238,7 +225,7 @@ def waive_must_have(act: Act, command: WaiveMustHave) -> Answer:
         known = ", ".join(must["id"] for must in goal.must_haves) or "none"
         raise Invalid(f"{goal.name_tag} has no must-have {command.must_have}.", f"It has: {known}.")
     waived = [
-        MustHave(id=must["id"], text=must["text"], waived_by=HUMAN) if must["id"] == command.must_have else must
+        MustHave(**{**must, "waived_by": HUMAN}) if must["id"] == command.must_have else must
         for must in goal.must_haves
     ]
     act.tx.update(goal, "MustHaveWaived", touch=False, must_haves=waived)
@@ -246,9 +233,14 @@ def waive_must_have(act: Act, command: WaiveMustHave) -> Answer:
 
 
 def end_goal(act: Act, goal: Goal, status: GoalStatus, event: str, reason: str) -> Goal:
-    """End a goal and all that hangs on it: tasks, round, questions, runs."""
+    """End a goal and all that hangs on it: its talk, tasks, round, questions, runs."""
+    from core.commands.discussion import last_turn, end_turn
+
     tx = act.tx
-    goal = tx.update(goal, event, status=status, reason=reason)
+    goal = tx.update(goal, event, status=status, reason=reason, exploring=False)
+    turn = last_turn(act, goal.id)
+    if turn is not None and turn.ended_at is None:
+        end_turn(act, turn, f"{goal.name_tag} is {status}")
     for task in tx.select(Task, "goal_id = :goal ORDER BY id", goal=goal.id):
         current = tx.get(Task, task.id)
         if current.status not in TASK_FINAL:

@@ -4,21 +4,35 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from core.commands.moves import join_round
-from core.commands.registry import Act, Answer, Command, Text, Title, handles, letters
+from core.commands.approvals import ask
+from core.commands.goal_changes import GoalChange, ask_goal_change, require_unchanging
+from core.commands.moves import join_round, kill_run, move_task
+from core.commands.registry import Act, Answer, Command, Reason, Text, handles, letters
+from core.commands.shaping import require_shape
 from core.commands.tasks import NewTask, add_task
-from core.domain.entities import Goal, MustHave, Round, Task
+from core.domain.entities import Goal, Round, Run, Task
 from core.domain.errors import Conflict, Invalid
 from core.domain.lifecycles import ROUND
 from core.domain.limits import TASKS_AT_ONCE
-from core.domain.states import ApprovalKind, GoalStatus, RoundDecision, RoundStatus, TaskStatus
+from core.domain.states import (
+    TASK_FINAL,
+    ApprovalKind,
+    GoalStatus,
+    RoundDecision,
+    RoundStatus,
+    RunKind,
+    TaskStatus,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+LIVE = "status IN ('queued', 'starting', 'running')"
+
 
 def open_round(act: Act, goal: Goal) -> Round:
     """The next round of a goal, empty. Raises Conflict while another is not closed."""
+    require_unchanging(act, goal)
     unclosed = act.tx.select(Round, "goal_id = :goal AND status <> 'closed'", goal=goal.id)
     if unclosed:
         raise Conflict(f"{goal.name_tag} has round {unclosed[0].number} {unclosed[0].status}.", "Close it first.")
@@ -60,8 +74,9 @@ def open_round_command(act: Act, command: OpenRound) -> Answer:
     act.require_own_goal(goal.id)
     if goal.status != GoalStatus.ACTIVE:
         raise Conflict(f"{goal.name_tag} is {goal.status}: no round can be opened.", "Only an active goal has rounds.")
+    require_shape(act, goal, command.tasks)
     if goal.reason:
-        act.tx.update(goal, "GoalNoteTaken", touch=False, reason="")
+        goal = act.tx.update(goal, "GoalNoteTaken", touch=False, reason="")
     round_, made = _open_with(act, goal, command.tasks)
     return {"id": round_.id, "number": round_.number, "tasks": made}
 
@@ -75,8 +90,8 @@ class ReviewRound(Command):
     covered: Text = Field(min_length=1, description="Do the outputs cover the goal?")
     next_step: Text = Field(min_length=1, description="What comes next?")
     decision: RoundDecision
-    tasks: tuple[NewTask, ...] = Field((), max_length=TASKS_AT_ONCE, description="Tasks of the next round")
-    add_must_haves: tuple[Title, ...] = Field((), description="With adjust_goal; none can be taken away")
+    tasks: tuple[NewTask, ...] = Field((), max_length=TASKS_AT_ONCE, description="With next_round: its tasks")
+    goal_change: GoalChange | None = Field(None, description="With adjust_goal: what the goal is to become")
 
 
 @handles(ReviewRound)
@@ -85,44 +100,41 @@ def review_round(act: Act, command: ReviewRound) -> Answer:
     round_ = tx.get(Round, command.round)
     ROUND.require(round_.name_tag, round_.status, RoundStatus.CLOSED, "ReviewRound", act.capacities)
     act.require_own_goal(round_.goal_id)
-    opens = command.decision in (RoundDecision.NEXT_ROUND, RoundDecision.ADJUST_GOAL)
-    if opens and not command.tasks:
-        raise Invalid(f"{command.decision} needs at least one task.", "Name the tasks of the next round.")
-    if command.add_must_haves and command.decision != RoundDecision.ADJUST_GOAL:
-        raise Invalid(f"{command.decision} changes no must-have.", "Leave add_must_haves empty, or decide adjust_goal.")
-    if not opens and command.tasks:
-        raise Invalid(f"{command.decision} opens no round.", "Leave tasks empty, or decide next_round.")
     goal = tx.get(Goal, round_.goal_id)
-    if opens and round_.number >= goal.round_cap:
+    _require_whole(command)
+    if command.decision == RoundDecision.NEXT_ROUND and round_.number >= goal.round_cap:
         raise Conflict(
             f"{goal.name_tag} has used its {goal.round_cap} rounds.",
-            "Decide report or stop; else the operator decides.",
+            "Decide report, adjust_goal or stop; else the operator decides.",
         )
+    require_shape(act, goal, command.tasks)
     answers = {"goal_clear": command.goal_clear, "covered": command.covered, "next_step": command.next_step}
     round_ = tx.update(round_, "RoundReviewed", status=RoundStatus.CLOSED, answers=answers, decision=command.decision)
     answer: Answer = {"id": round_.id, "decision": str(command.decision)}
-    if command.decision == RoundDecision.ADJUST_GOAL:
-        goal = _add_must_haves(act, goal, command.add_must_haves)
-    if opens:
+    if command.decision == RoundDecision.NEXT_ROUND:
         following, made = _open_with(act, goal, command.tasks)
         answer |= {"next_round": following.number, "tasks": made}
+    if command.goal_change is not None:
+        answer["approval"] = ask_goal_change(act, goal, command.goal_change).id
     if command.decision == RoundDecision.STOP:
-        from core.commands.approvals import ask
-
-        ask(
+        answer["approval"] = ask(
             act, ApprovalKind.GOAL_FAILURE, f"goal:{goal.id}", f"The coordinator asks to give {goal.name_tag} up",
             {"goal": goal.id, "why": command.next_step},
-        )  # fmt: skip
+        ).id  # fmt: skip
     return answer
 
 
-def _add_must_haves(act: Act, goal: Goal, texts: "Sequence[str]") -> Goal:
-    from core.domain.goals import content_hash
-
-    known = list(goal.must_haves)
-    known += [MustHave(id=f"M{i}", text=text, waived_by="") for i, text in enumerate(texts, len(known) + 1)]
-    hashed = content_hash(goal.title, goal.description, known, goal.constraints)
-    return act.tx.update(goal, "GoalAdjusted", must_haves=known, content_hash=hashed)
+def _require_whole(command: ReviewRound) -> None:
+    """Raises Invalid unless the decision has what it needs, and nothing that belongs to another one."""
+    decision = command.decision
+    if decision == RoundDecision.NEXT_ROUND and not command.tasks:
+        raise Invalid(f"{decision} needs at least one task.", "Name the tasks of the next round.")
+    if decision != RoundDecision.NEXT_ROUND and command.tasks:
+        raise Invalid(f"{decision} opens no round.", "Leave tasks empty, or decide next_round.")
+    if decision == RoundDecision.ADJUST_GOAL and command.goal_change is None:
+        raise Invalid(f"{decision} needs goal_change.", "Say what the goal is to become, and why.")
+    if decision != RoundDecision.ADJUST_GOAL and command.goal_change is not None:
+        raise Invalid(f"{decision} changes no goal.", "Leave goal_change out, or decide adjust_goal.")
 
 
 class StallRound(Command):
@@ -155,3 +167,29 @@ def escalate_round(act: Act, command: EscalateRound) -> Answer:
     ROUND.require(round_.name_tag, round_.status, RoundStatus.ESCALATED, "EscalateRound", act.capacities)
     act.tx.update(round_, "RoundEscalated", status=RoundStatus.ESCALATED, answers={"escalated": command.why})
     return {"id": round_.id, "status": "escalated"}
+
+
+class EndRound(Command):
+    """End a round that goes on or stands still: its open tasks are cancelled, and the coordinator reviews it."""
+
+    who = letters("H")
+    round: int
+    reason: Reason
+
+
+@handles(EndRound)
+def end_round(act: Act, command: EndRound) -> Answer:
+    tx = act.tx
+    round_ = tx.get(Round, command.round)
+    if round_.status not in (RoundStatus.OPEN, RoundStatus.STALLED):
+        raise Conflict(f"{round_.name_tag} is {round_.status}: nothing in it goes on.", ROUND.hint(round_.status))
+    tx.update(round_, "RoundEnded", answers={**round_.answers, "ended": command.reason})
+    for run in tx.select(Run, f"round_id = :round AND {LIVE} AND kind = :kind", round=round_.id, kind=RunKind.STALL):
+        kill_run(act, run, f"{round_.name_tag} was ended by the operator")
+    cancelled = []
+    for task in tx.select(Task, "round_id = :round ORDER BY id", round=round_.id):
+        current = tx.get(Task, task.id)
+        if current.status not in TASK_FINAL:
+            move_task(act, current, TaskStatus.CANCELLED, "CancelTask", "TaskCancelled", reason=command.reason)
+            cancelled.append(task.id)
+    return {"id": round_.id, "status": str(tx.get(Round, round_.id).status), "cancelled": cancelled}

@@ -18,9 +18,24 @@ def canonical_hash(value: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def content_hash(title: str, description: str, must_haves: Sequence[MustHave], constraints: Sequence[str]) -> str:
-    """The hash of exactly what a person reviews (D-02). Waivers are the person's own and do not count."""
-    return canonical_hash([title, description, [[must["id"], must["text"]] for must in must_haves], list(constraints)])
+def content_hash(
+    title: str,
+    description: str,
+    must_haves: Sequence[MustHave],
+    constraints: Sequence[str],
+    out_of_scope: Sequence[str] = (),
+) -> str:
+    """The hash of exactly what a person reviews (D-02). Waivers are the person's own and do not count.
+
+    What came with a later schema counts only where there is any, so that older hashes stay valid.
+    """
+    musts = [[must["id"], must["text"], *([verify] if (verify := must.get("verify")) else [])] for must in must_haves]
+    return canonical_hash([title, description, musts, list(constraints), *([list(out_of_scope)] if out_of_scope else [])])
+
+
+def not_verifiable(must_haves: Iterable[MustHave]) -> list[str]:
+    """Ids of must-haves that nobody waived and that do not say how one can see that they are there (S2-07)."""
+    return [must["id"] for must in must_haves if not must["waived_by"] and not must.get("verify", "").strip()]
 
 
 def is_reviewed(goal: Goal) -> bool:
