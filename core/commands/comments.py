@@ -1,24 +1,29 @@
 """Comments of each kind with their length rules, and the mentions in them."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from pydantic import Field
 
+from core.commands.exploring import admit_word
 from core.commands.registry import Act, Answer, Command, handles, letters
-from core.domain.actors import Agent
+from core.domain.actors import Agent, Operator
 from core.domain.entities import AgentRecord, Comment, Experience, Goal, Mention, Task
 from core.domain.errors import Conflict, Forbidden, Invalid
 from core.domain.limits import COMMENT_MAX, EXPERIENCE_PREFIX, HANDOFF_MAX, HANDOFF_MIN, OBSERVATION_MAX
-from core.domain.states import CommentKind, MentionStatus, TaskStatus
+from core.domain.mentions import as_note, named_in, wakes
+from core.domain.states import CommentKind, MentionStatus, Role, TaskStatus
 
-# Letters of other scripts may stand right beside a name, as in Chinese; an address's own may not.
-_NAMED = re.compile(r"(?<![A-Za-z0-9_.@-])@([a-z][a-z0-9-]{0,39})(?![A-Za-z0-9_-])")
+__all__ = ["AddComment", "add_comment", "check_length", "confidence_of", "mention", "named_in"]
+
 _CONFIDENCE = re.compile(r"\[confidence:\s*(0(?:\.\d+)?|1(?:\.0+)?)\]")
 
 
 class AddComment(Command):
-    """Write on the blackboard, below a task or a goal. `@name` wakes that agent; a note wakes nobody."""
+    """Write on the blackboard, below a task or a goal. `@name` wakes that agent; a note wakes nobody.
+
+    A text that begins with `/note` is a note. `@operator` in a question or a request for a reply asks the person.
+    """
 
     who = letters("HACRXS")
     task: int | None = None
@@ -31,29 +36,58 @@ class AddComment(Command):
 
 @handles(AddComment)
 def add_comment(act: Act, command: AddComment) -> Answer:
+    from core.commands.discussion import keep_decision
+
     tx = act.tx
     if (command.task is None) == (command.goal is None):
         raise Invalid("A comment belongs to a task or to a goal.", "Name exactly one of them.")
     task = None if command.task is None else tx.get(Task, command.task)
-    goal_id = task.goal_id if task else tx.get(Goal, command.goal or 0).id
-    body = check_length(command.kind, command.body)
-    if command.kind == CommentKind.HANDOFF:
+    goal = tx.get(Goal, task.goal_id if task else command.goal or 0)
+    note = as_note(command.body)
+    kind = command.kind if note is None else CommentKind.NOTE
+    body = check_length(kind, command.body if note is None else note)
+    if kind == CommentKind.HANDOFF:
         _require_author_of_work(act, task)
+    is_talk = kind == CommentKind.DIALOGUE and task is None and goal.exploring
+    if is_talk:
+        admit_word(act, goal)
     if command.reply_to is not None:
         tx.get(Comment, command.reply_to)
     comment = tx.insert(
-        Comment, "CommentAdded",
-        goal_id=goal_id, task_id=command.task, author=act.label, run_id=act.run.id if act.run else None,
-        kind=command.kind, body=body, reply_to=command.reply_to, confidence=confidence_of(body),
+        Comment, "OperatorSpoke" if is_talk and isinstance(act.actor, Operator) else "CommentAdded",
+        goal_id=goal.id, task_id=command.task, author=act.label, run_id=act.run.id if act.run else None,
+        kind=kind, body=body, reply_to=command.reply_to, confidence=confidence_of(body),
     )  # fmt: skip
     if task is not None and isinstance(act.actor, Agent):
         _keep_experiences(act, task, comment)
-    if task is not None and command.kind == CommentKind.OBJECTION:
+    if kind == CommentKind.DECISION:
+        keep_decision(act, goal, comment)
+    if task is not None and kind == CommentKind.OBJECTION:
         from core.commands.plans import objected
 
         objected(act, task, comment)
-    names = [] if command.kind == CommentKind.NOTE and not command.mentions else [*command.mentions, *named_in(body)]
-    return {"id": comment.id, "wakes": mention(act, comment, names)}
+    return {"id": comment.id, **_call(act, comment, () if note is not None else command.mentions, is_talk)}
+
+
+def _call(act: Act, comment: Comment, also: Sequence[str], is_talk: bool) -> Answer:
+    """Wake whom the comment calls; ask the operator; hold what goes round in circles (S2-28, F7)."""
+    from core.commands.mail import ask_about_exchange, ask_by_mail, goes_in_circles, hold
+
+    roles = {agent.slug: agent.role for agent in act.tx.select(AgentRecord, "status <> 'terminated'")}
+    called = wakes(comment.body, comment.kind, act.label, roles, also)
+    # In an exploration the coordinator is called by the talk itself, and not a second time by its name.
+    by_talk = [name for name in called.names if is_talk and roles[name] == Role.COORDINATOR]
+    names = [name for name in called.names if name not in by_talk]
+    asked = ask_by_mail(act, comment, called)
+    held: list[str] = []
+    if names and isinstance(act.actor, Agent) and goes_in_circles(act, comment, names, frozenset(roles)):
+        held = hold(act, comment, names)
+        asked = ask_about_exchange(act, comment, held) if held else asked
+    woken = mention(act, comment, [name for name in names if name not in held])
+    return {
+        "wakes": [name for name in called.names if name in woken or name in by_talk],
+        "unknown": dict(called.unknown), "asked": asked, "held": held,
+    }  # fmt: skip
 
 
 def check_length(kind: CommentKind, body: str) -> str:
@@ -88,11 +122,6 @@ def confidence_of(text: str) -> float | None:
     """A `[confidence: 0.X]` mark, if there is one; never required (C-08)."""
     found = _CONFIDENCE.search(text)
     return float(found[1]) if found else None
-
-
-def named_in(body: str) -> list[str]:
-    """The names written as @name, in order, each once."""
-    return list(dict.fromkeys(_NAMED.findall(body)))
 
 
 def _keep_experiences(act: Act, task: Task, comment: Comment) -> None:

@@ -234,7 +234,7 @@ def waive_must_have(act: Act, command: WaiveMustHave) -> Answer:
 
 def end_goal(act: Act, goal: Goal, status: GoalStatus, event: str, reason: str) -> Goal:
     """End a goal and all that hangs on it: its talk, tasks, round, questions, runs."""
-    from core.commands.discussion import last_turn, end_turn
+    from core.commands.discussion import end_turn, last_turn
 
     tx = act.tx
     goal = tx.update(goal, event, status=status, reason=reason, exploring=False)

@@ -1,28 +1,46 @@
 """Commands on goals as drafts: made, edited, reviewed, sent back to their author."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from pydantic import Field
 
+from core.commands.must_haves import MustHaveDraft
 from core.commands.registry import Act, Answer, Command, Reason, Text, Title, handles, letters
 from core.commands.tasks import NewTask, add_task
 from core.domain.actors import HUMAN, Agent, Operator
-from core.domain.entities import Comment, Goal, MustHave
+from core.domain.discussion import placeholder_key
+from core.domain.entities import Comment, Goal, MustHave, Task
 from core.domain.errors import Conflict, Forbidden, Invalid
+from core.domain.goal_change import Wanted, numbered
 from core.domain.goals import content_hash, is_reviewed
-from core.domain.lifecycles import GOAL
+from core.domain.lifecycles import GOAL, Who
 from core.domain.limits import ROUND_CAP, TASKS_AT_ONCE
 from core.domain.states import (
     CommentKind,
     GoalStatus,
     Origin,
+    RunKind,
     TaskStatus,
 )
 
+_TALKING = frozenset({RunKind.EXPLORE, RunKind.MENTION})
 
-def number_must_haves(texts: Sequence[str], start: int = 1) -> list[MustHave]:
-    """Must-haves M1, M2, … from their texts."""
-    return [MustHave(id=f"M{i}", text=text, waived_by="") for i, text in enumerate(texts, start)]
+
+def number_must_haves(wanted: Iterable[MustHaveDraft | str], known: Sequence[MustHave] = ()) -> list[MustHave]:
+    """Must-haves with their ids: the same id or text keeps it, new ones get the next free number. Raises Invalid."""
+    asked = [
+        Wanted("", must, "") if isinstance(must, str) else Wanted(must.id, must.text, must.verify) for must in wanted
+    ]
+    named = {must.id for must in asked} | {must.text for must in asked}
+    # On a draft what is left out is gone, also if it was waived.
+    before = [must for must in known if not must["waived_by"] or must["id"] in named or must["text"] in named]
+    try:
+        return numbered(before, asked, ()).must_haves
+    except KeyError as error:
+        ids = ", ".join(must["id"] for must in known) or "none"
+        raise Invalid(f"There is no must-have {error.args[0]}.", f"Known: {ids}; a new one needs no id.") from None
+    except ValueError as error:
+        raise Invalid(f"{error.args[0]} is named twice.", "Name each must-have once.") from None
 
 
 class CreateGoal(Command):
@@ -31,8 +49,12 @@ class CreateGoal(Command):
     who = letters("HX")
     title: Title
     description: Text = ""
-    must_haves: tuple[Title, ...] = Field((), description="What must be delivered; each gets an id M1, M2, …")
+    must_haves: tuple[MustHaveDraft | Title, ...] = Field(
+        (), description="What must be delivered; each gets an id M1, M2, …"
+    )
     constraints: tuple[Text, ...] = ()
+    out_of_scope: tuple[Text, ...] = Field((), description="What it does not ask for")
+    explore: bool = Field(False, description="Talk it over with the coordinator first (S2-07)")
     split: bool = Field(True, description="False: exactly one draft task with the same description (S1-12)")
     tasks: tuple[NewTask, ...] = Field((), max_length=TASKS_AT_ONCE, description="Draft tasks to begin with")
     round_cap: int = Field(ROUND_CAP, ge=1, le=100)
@@ -44,7 +66,9 @@ def create_goal(act: Act, command: CreateGoal) -> Answer:
     if not by_human:
         _refuse_second_draft(act, command)
     must_haves = number_must_haves(command.must_haves)
-    hashed = content_hash(command.title, command.description, must_haves, command.constraints)
+    hashed = content_hash(
+        command.title, command.description, must_haves, command.constraints, command.out_of_scope
+    )  # fmt: skip
     goal = act.tx.insert(
         Goal,
         "GoalCreated",
@@ -63,15 +87,25 @@ def create_goal(act: Act, command: CreateGoal) -> Answer:
         round_cap=command.round_cap,
         paused_at=None,
         reason="",
+        exploring=command.explore,
+        out_of_scope=command.out_of_scope,
     )
     tasks = [add_task(act, goal, new, TaskStatus.DRAFT, None).id for new in command.tasks]
     if not tasks:
-        only = NewTask(title=command.title, intent=command.description or command.title, end_state="")
-        tasks.append(add_task(act, goal, only, TaskStatus.DRAFT, None).id)
+        tasks.append(_add_placeholder(act, goal).id)
     return {"id": goal.id, "status": "draft", "content_hash": hashed, "tasks": tasks}
 
 
+def _add_placeholder(act: Act, goal: Goal) -> Task:
+    """The one draft task that stands for the whole goal; it gives way when the goal is planned with others."""
+    key = placeholder_key(goal.id)
+    only = NewTask(title=goal.title, intent=goal.description or goal.title, end_state="", idempotency_key=key)
+    return add_task(act, goal, only, TaskStatus.DRAFT, None)
+
+
 def _refuse_second_draft(act: Act, command: CreateGoal) -> None:
+    if command.explore:
+        raise Invalid("Only the operator talks a goal over.", "Leave explore out.")
     if command.split:
         raise Invalid("A CEO's draft is not split before a person has seen it.", "Send split: false (S1-11).")
     if len(command.tasks) > 1:
@@ -86,12 +120,13 @@ def _refuse_second_draft(act: Act, command: CreateGoal) -> None:
 class EditGoal(Command):
     """Change a draft. A human's edit reviews what it saved; an agent's edit clears the review (D-02)."""
 
-    who = letters("HX")
+    who = letters("HXC")
     goal: int
     title: Title | None = None
     description: Text | None = None
-    must_haves: tuple[Title, ...] | None = None
+    must_haves: tuple[MustHaveDraft | Title, ...] | None = Field(None, description="All of them; ids stay")
     constraints: tuple[Text, ...] | None = None
+    out_of_scope: tuple[Text, ...] | None = None
 
 
 @handles(EditGoal)
@@ -99,13 +134,15 @@ def edit_goal(act: Act, command: EditGoal) -> Answer:
     goal = act.tx.get(Goal, command.goal)
     if goal.status != GoalStatus.DRAFT:
         raise Conflict(f"{goal.name_tag} is {goal.status}: only a draft can be edited.", GOAL.hint(goal.status))
-    if isinstance(act.actor, Agent) and goal.created_by != act.label:
-        raise Forbidden(f"{goal.name_tag} is not your draft.", "Comment on it instead.")
+    _require_editor(act, goal)
     title = command.title if command.title is not None else goal.title
     description = command.description if command.description is not None else goal.description
     constraints = command.constraints if command.constraints is not None else goal.constraints
-    must_haves = list(goal.must_haves) if command.must_haves is None else number_must_haves(command.must_haves)
-    hashed = content_hash(title, description, must_haves, constraints)
+    out_of_scope = command.out_of_scope if command.out_of_scope is not None else goal.out_of_scope
+    must_haves = list(goal.must_haves)
+    if command.must_haves is not None:
+        must_haves = number_must_haves(command.must_haves, goal.must_haves)
+    hashed = content_hash(title, description, must_haves, constraints, out_of_scope)
     if hashed == goal.content_hash:
         return {"id": goal.id, "changed": False, "content_hash": hashed}
     by_human = isinstance(act.actor, Operator)
@@ -116,12 +153,38 @@ def edit_goal(act: Act, command: EditGoal) -> Answer:
         description=description,
         must_haves=must_haves,
         constraints=constraints,
+        out_of_scope=out_of_scope,
         content_hash=hashed,
         reviewed_by=HUMAN if by_human else None,
         reviewed_at=act.tx.now if by_human else None,
         reviewed_hash=hashed if by_human else None,
     )
-    return {"id": goal.id, "changed": True, "content_hash": hashed}
+    _follow(act, goal.id, title, description)
+    return {
+        "id": goal.id, "changed": True, "content_hash": hashed, "must_haves": [dict(must) for must in must_haves]
+    }  # fmt: skip
+
+
+def _require_editor(act: Act, goal: Goal) -> None:
+    """Agents edit their own drafts; the coordinator also one that is talked over, by a run of that goal (S2-07)."""
+    if not isinstance(act.actor, Agent) or goal.created_by == act.label:
+        return
+    run = act.own_run()
+    if Who.COORDINATOR not in act.capacities or run.goal_id != goal.id or run.kind not in _TALKING:
+        raise Forbidden(f"{goal.name_tag} is not your draft.", "Comment on it instead.")
+    if not goal.exploring:
+        raise Forbidden(f"{goal.name_tag} is draft and not talked over.", "Comment on it; the operator may reopen it.")
+
+
+def _follow(act: Act, goal_id: int, title: str, description: str) -> None:
+    """What stands for the whole goal says what the goal says (S1-12)."""
+    for task in act.tx.select(
+        Task, "goal_id = :goal AND status = 'draft' AND idempotency_key = :key",
+        goal=goal_id, key=placeholder_key(goal_id),
+    ):  # fmt: skip
+        intent = description or title
+        if (task.title, task.intent) != (title, intent):
+            act.tx.update(task, "TaskEdited", title=title, intent=intent, offer=task.offer + 1)
 
 
 class ReviewGoal(Command):
@@ -139,6 +202,8 @@ def review_goal(act: Act, command: ReviewGoal) -> Answer:
         raise Conflict(f"{goal.name_tag} is {goal.status}: there is no draft to review.", GOAL.hint(goal.status))
     if command.content_hash is not None and command.content_hash != goal.content_hash:
         raise Conflict(f"{goal.name_tag} changed since you read it.", "Read it again, then decide.")
+    if goal.exploring:
+        raise Conflict(f"{goal.name_tag} is draft and still talked over.", "Say ready (ReadyGoal) when it is.")
     if is_reviewed(goal):
         raise Conflict(f"{goal.name_tag} is reviewed already.", "Dispatch it, edit it, or cancel it.")
     goal = act.tx.update(

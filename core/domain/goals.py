@@ -30,7 +30,9 @@ def content_hash(
     What came with a later schema counts only where there is any, so that older hashes stay valid.
     """
     musts = [[must["id"], must["text"], *([verify] if (verify := must.get("verify")) else [])] for must in must_haves]
-    return canonical_hash([title, description, musts, list(constraints), *([list(out_of_scope)] if out_of_scope else [])])
+    return canonical_hash(
+        [title, description, musts, list(constraints), *([list(out_of_scope)] if out_of_scope else [])]
+    )
 
 
 def not_verifiable(must_haves: Iterable[MustHave]) -> list[str]:

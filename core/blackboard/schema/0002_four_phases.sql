@@ -15,6 +15,7 @@ ALTER TABLE reviews ADD COLUMN rebuttal_answer TEXT NOT NULL DEFAULT '';
 ALTER TABLE reviews ADD COLUMN rebutted_by TEXT NOT NULL DEFAULT '';
 ALTER TABLE decisions ADD COLUMN waived_by TEXT NOT NULL DEFAULT '';
 CREATE INDEX decisions_goal ON decisions(goal_id, id);
+CREATE INDEX mentions_comment ON mentions(comment_id);
 CREATE INDEX mentions_run ON mentions(run_id) WHERE run_id IS NOT NULL;
 CREATE TABLE turns(
   id INTEGER PRIMARY KEY, goal_id INTEGER NOT NULL REFERENCES goals(id), number INTEGER NOT NULL, agents TEXT NOT NULL,
