@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from core.domain import facts as bases
+from core.domain.discussion import goes_on
 from core.domain.entities import Goal, Round
 from core.domain.facts import Attempts, Facts
 from core.domain.limits import (
@@ -20,6 +21,9 @@ from core.domain.states import (
 )
 from core.domain.tick.actions import Action, Held, Item, Step, pick, queue
 
+# Talk that waits for a person does not hold the plan or the report up.
+_ASIDE = frozenset({ApprovalKind.MAIL, ApprovalKind.EXCHANGE})
+
 
 def rounds(facts: Facts, now: int) -> Iterator[Item]:
     """Round over, stalled, or due for its review; goals that wait for a plan or a report (C-05, S2-10)."""
@@ -33,7 +37,8 @@ def rounds(facts: Facts, now: int) -> Iterator[Item]:
     with_round = {round_.goal_id for round_ in facts.rounds}
     busy_goals = {run.goal_id for run in facts.runs if run.kind in (RunKind.PLAN, RunKind.REPORT)}
     for goal in facts.goals:
-        waits = goal.status == GoalStatus.PLANNING or (goal.status == GoalStatus.ACTIVE and goal.id not in with_round)
+        planned = goal.status == GoalStatus.PLANNING and not goes_on(facts.turns.get(goal.id), facts.agents)
+        waits = planned or (goal.status == GoalStatus.ACTIVE and goal.id not in with_round)
         if waits and goal.id not in busy_goals:
             yield from _goal(facts, goal)
 
@@ -58,6 +63,8 @@ def _round(facts: Facts, goal: Goal, round_: Round, now: int, has_run: bool) -> 
             yield from call_coordinator(
                 facts, RunKind.ROUND_REVIEW, base, f"round {round_.number} is over", goal, round_id=round_.id
             )
+        case RoundStatus.STALLED if round_.id in facts.only_people:
+            yield Held(f"round:{round_.id}", "every open task in it waits for the operator")
         case RoundStatus.STALLED if not has_run:
             yield from call_coordinator(
                 facts, RunKind.STALL, bases.stall_base(round_), "the round is stalled", goal, round_id=round_.id
@@ -75,7 +82,7 @@ def _moving(facts: Facts, round_: Round) -> bool:
 
 def _goal(facts: Facts, goal: Goal) -> Iterator[Item]:
     last = facts.last_rounds.get(goal.id)
-    if any(approval.entity == f"goal:{goal.id}" for approval in facts.approvals):
+    if any(asked.entity == f"goal:{goal.id}" and asked.kind not in _ASIDE for asked in facts.approvals):
         yield Held(f"goal:{goal.id}", "it waits for the operator's answer")
         return
     reporting = last is not None and last.decision == RoundDecision.REPORT and not goal.reason
