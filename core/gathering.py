@@ -72,6 +72,7 @@ def gather(tx: Transaction, tick: int, lost: Callable[[Iterable[Run]], Mapping[i
         judges={task.id: _judges(tx, task) for task in in_review},
         turns=turns,
         heard={turn.id: _heard(tx, turn) for turn in turns.values() if turn.ended_at is None},
+        only_people=frozenset(r.id for r in rounds if r.status == RoundStatus.STALLED and _waits_for_people(tx, r)),
         unanswered=unanswered,
         attempts=_attempts(tx, goals, last_rounds, rounds, ready, busy, turns, unanswered),
         lost=lost(runs),
@@ -86,6 +87,21 @@ def _runnable(tx: Transaction, rounds: Iterable[Round], ready: Iterable[Task]) -
     known = {task.round_id for task in ready}
     query = "SELECT 1 FROM tasks WHERE round_id = :r AND status = 'pending' AND open_deps = 0 LIMIT 1"
     return frozenset(r.id for r in rounds if r.id in known or tx.value(query, r=r.id) is not None)
+
+
+def _waits_for_people(tx: Transaction, round_: Round) -> bool:
+    """Whether every open task of a round waits for a person, or for a task that does (C-05)."""
+    others = tx.value(
+        "WITH RECURSIVE waits(id) AS (SELECT id FROM tasks WHERE round_id = :round AND (status = 'waiting_human'"
+        " OR (status = 'draft' AND created_by = :human) OR (status NOT IN ('done', 'failed', 'cancelled')"
+        " AND EXISTS (SELECT 1 FROM approvals WHERE entity = 'task:' || tasks.id AND approvals.status = 'pending'"
+        " AND approvals.kind <> 'exchange')))"
+        " UNION SELECT task_id FROM task_deps JOIN waits ON depends_on = waits.id WHERE met = 0)"
+        " SELECT 1 FROM tasks WHERE round_id = :round AND status NOT IN ('done', 'failed', 'cancelled')"
+        " AND id NOT IN (SELECT id FROM waits) LIMIT 1",
+        round=round_.id, human=HUMAN,
+    )  # fmt: skip
+    return round_.open_tasks > 0 and others is None
 
 
 def _proposal_cut_off(tx: Transaction) -> bool:

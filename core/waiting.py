@@ -2,9 +2,11 @@
 
 from core.blackboard.queries import ALIVE_GOALS, PENDING_APPROVALS
 from core.blackboard.readers import Readers
+from core.domain.actors import HUMAN
 from core.domain.entities import AgentRecord, Approval, Company, Goal, Round, Task, TaskDep
 from core.domain.inbox import InboxItem, inbox
 
+_SENT_BACK = "status = 'draft' AND round_id IN (SELECT id FROM rounds WHERE status <> 'closed')"
 _HELD = "SELECT {} FROM task_deps WHERE met = 0 AND on_fail = 'hold'"
 
 
@@ -14,6 +16,7 @@ async def owed(readers: Readers) -> list[InboxItem]:
     waiting = await readers.entities(
         Task, "status IN ('blocked', 'waiting_human', 'review') OR (status = 'working' AND plan_until IS NOT NULL)"
     )
+    waiting += await readers.entities(Task, f"{_SENT_BACK} AND created_by = :human", human=HUMAN)
     edges = await readers.entities(TaskDep, "met = 0 AND on_fail = 'hold'")
     ends = f"id IN ({_HELD.format('task_id')} UNION {_HELD.format('depends_on')})"
     held = await readers.entities(Task, ends) if edges else []

@@ -1,5 +1,6 @@
 """Commands that make and change tasks and their dependencies. Moves by the assignee are in `work`."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -58,12 +59,7 @@ class NewTask(BaseModel):
 
 def add_task(act: Act, goal: Goal, new: NewTask, status: TaskStatus, round_: Round | None) -> Task:
     """Insert a task of a goal with its dependencies; counts it in its round. Touches the goal not at all (S1-16)."""
-    known = {must["id"] for must in goal.must_haves}
-    unknown = [must_id for must_id in new.must_haves if must_id not in known]
-    if unknown:
-        raise Invalid(
-            f"{goal.name_tag} has no must-have {', '.join(unknown)}.", f"It has: {', '.join(sorted(known)) or 'none'}."
-        )
+    _require_known(goal, new.must_haves)
     for reference in (new.parent, new.retry_of):
         if reference is not None and act.tx.get(Task, reference).goal_id != goal.id:
             raise Invalid(f"T{reference} belongs to another goal.", f"Name a task of {goal.name_tag}.")
@@ -81,6 +77,15 @@ def add_task(act: Act, goal: Goal, new: NewTask, status: TaskStatus, round_: Rou
     if round_ is not None:
         task = join_round(act, act.tx.get(Task, task.id), round_, "TaskEnqueued", status)
     return task
+
+
+def _require_known(goal: Goal, must_haves: Sequence[str]) -> None:
+    known = [must["id"] for must in goal.must_haves]
+    unknown = [must_id for must_id in must_haves if must_id not in known]
+    if unknown:
+        raise Invalid(
+            f"{goal.name_tag} has no must-have {', '.join(unknown)}.", f"It has: {', '.join(known) or 'none'}."
+        )
 
 
 def add_dependency(act: Act, task_id: int, dependency: Dependency) -> TaskDep:
@@ -173,8 +178,11 @@ def enqueue(act: Act, task: Task) -> Task:
     goal = act.tx.get(Goal, task.goal_id)
     if Who.CEO in act.capacities and not is_reviewed(goal):
         raise Forbidden(f"{goal.name_tag} is not reviewed.", "The CEO enqueues only below a reviewed goal (S1-21).")
+    _require_author(act, task)
     if task.round_id is not None:
-        return act.tx.update(task, "TaskEnqueued", status=TaskStatus.PENDING)
+        # It was sent back to its author, and is offered anew.
+        require_shape(act, goal, [task])
+        return move_task(act, task, TaskStatus.PENDING, "EnqueueTask", "TaskEnqueued", reason="")
     round_ = open_round_of(act, goal)
     if round_ is None:
         raise Conflict(f"{goal.name_tag} has no open round.", "The task is taken along when the next round opens.")
@@ -184,7 +192,7 @@ def enqueue(act: Act, task: Task) -> Task:
 class EnqueueTask(Command):
     """Make a draft task pending in its goal's open round."""
 
-    who = letters("HCX")
+    who = letters("HCXA")
     task: int
 
 
@@ -195,14 +203,18 @@ def enqueue_task(act: Act, command: EnqueueTask) -> Answer:
 
 
 class EditTask(Command):
-    """Change what a task that nobody works on asks for, or how urgent it is; it is offered anew."""
+    """Change what a task that nobody works on asks for, or how urgent it is; it is offered anew.
 
-    who = letters("HC")
+    An agent that is no coordinator mends only what it made itself and what was sent back to it.
+    """
+
+    who = letters("HCA")
     task: int
     title: Title | None = None
     intent: Text | None = None
     end_state: Text | None = None
     constraints: tuple[Text, ...] | None = None
+    must_haves: tuple[str, ...] | None = Field(None, description="Ids of the goal's must-haves that it covers")
     capabilities: tuple[Slug, ...] | None = None
     priority: int | None = Field(None, ge=0, le=4)
 
@@ -211,6 +223,8 @@ class EditTask(Command):
 def edit_task(act: Act, command: EditTask) -> Answer:
     task = act.tx.get(Task, command.task)
     act.require_own_goal(task.goal_id)
+    _require_author(act, task)
+    _require_known(act.tx.get(Goal, task.goal_id), command.must_haves or ())
     changes = command.model_dump(exclude={"task"}, exclude_none=True)
     if task.status in TASK_FINAL:
         raise Conflict(f"{task.name_tag} is {task.status}: it stays so.", TASK.hint(task.status))
@@ -225,6 +239,13 @@ def edit_task(act: Act, command: EditTask) -> Answer:
     if changes:
         act.tx.update(task, "TaskEdited", offer=task.offer + 1, broadcasts=0, **changes)
     return {"id": task.id, "changed": names}
+
+
+def _require_author(act: Act, task: Task) -> None:
+    if act.run is None or act.capacities & {Who.COORDINATOR, Who.CEO}:
+        return
+    if task.created_by != act.label or task.status != TaskStatus.DRAFT or task.round_id is None:
+        raise Forbidden(f"{task.name_tag} was not sent back to you.", "Comment on it; the coordinator changes it.")
 
 
 def _risk_of(task: Task, changes: dict[str, Any]) -> Risk:

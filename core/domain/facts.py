@@ -41,6 +41,7 @@ class Facts:
     judges: Mapping[int, frozenset[int]] = field(default_factory=dict)  # who gave a verdict on this attempt of a task
     turns: Mapping[int, Turn] = field(default_factory=dict)  # the last turn of each goal that is planned
     heard: Mapping[int, frozenset[int]] = field(default_factory=dict)  # by turn: agents that have had their say
+    only_people: frozenset[int] = frozenset()  # stalled rounds in which every open task waits for a person
     unanswered: Mapping[int, int] = field(default_factory=dict)  # by explored goal: the operator's last word (comment)
     attempts: Mapping[str, Attempts] = field(default_factory=dict)
     lost: Mapping[int, str] = field(default_factory=dict)

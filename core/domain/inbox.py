@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from core.domain.actors import HUMAN
 from core.domain.entities import AgentRecord, Approval, Company, Goal, Round, Task, TaskDep
 from core.domain.goals import is_reviewed
 from core.domain.limits import OBJECTION_WINDOW_MS
@@ -203,6 +204,9 @@ def _of_tasks(tasks: dict[int, Task], asked: set[str]) -> list[InboxItem]:
         cancel = Choice("b", "cancel", "CancelTask", {"task": task.id}, "the task ends without a result", "reason")
         if task.status == TaskStatus.WAITING_HUMAN and entity not in asked:
             choices, why = (resume, cancel), task.reason or "it waits for you"
+        elif task.status == TaskStatus.DRAFT and task.round_id is not None and task.created_by == HUMAN:
+            enqueue = Choice("a", "enqueue", "EnqueueTask", {"task": task.id}, "it is offered as it is now")
+            choices, why = (enqueue, cancel), f"it was sent back to you: {task.reason}"
         elif task.status == TaskStatus.BLOCKED:
             choices, why = (unblock, cancel), f"blocked ({task.block_kind}): {task.reason}"
         else:

@@ -112,7 +112,7 @@ TASK = _moves(
     [
         ("", "draft", "CreateTask", "HCAX", ""),
         ("", "pending", "CreateTask", "HCAX", "in an open round"),
-        ("draft", "pending", "EnqueueTask", "HCX", "in an open round; the CEO only below a reviewed goal"),
+        ("draft", "pending", "EnqueueTask", "HCXA", "in an open round; the CEO only below a reviewed goal"),
         ("draft", "pending", "DispatchGoal", "HS", "with round 1"),
         ("draft", "pending", "ActivateGoal", "CS", "with round 1"),
         ("draft", "pending", "OpenRound", "C", "taken along"),
@@ -240,9 +240,14 @@ INNER = {
     "CallOperator": ("AddComment",),
     "HoldAct": ("StartTask", "CheckAct", "AddOutput"),
     "FinishRound": ("ReviewTask", "RuleTask", "FailTask", "CancelTask", "SplitTask", "EndRound", "DecideApproval"),
-    "ResumeRound": ("UnblockTask", "ResumeTask", "CancelTask", "ClaimTask", "AssignTask", "DecideApproval"),
+    "ResumeRound": (
+        "UnblockTask", "ResumeTask", "CancelTask", "ClaimTask", "AssignTask", "DecideApproval", "EnqueueTask",
+        "SendBackTask", "SplitTask",
+    ),
     "CloseRound": ("CancelGoal", "DecideApproval"),
-    "CancelApproval": ("ExpireApproval", "CancelTask", "CancelGoal", "ResumeTask", "ReviewTask", "ReviewRound"),
+    "CancelApproval": (
+        "ExpireApproval", "CancelTask", "CancelGoal", "ResumeTask", "ReviewTask", "ReviewRound", "AnswerChallenge",
+    ),
     "ConsumeApproval": ("AddOutput", "CheckAct", "StartTask", "DecideApproval"),
 }
 
