@@ -10,7 +10,7 @@ from core.domain.entities import Company, Entity, Goal, Round, Task
 from core.domain.inbox import Choice, InboxItem
 from core.domain.states import GoalStatus
 
-DECIDE, RUN, LOOK = "Decide", "Run the company", "Look around"
+DECIDE, WRITE, RUN, LOOK = "Decide", "Write and talk", "Run the company", "Look around"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,21 @@ def _stopped(situation: Situation) -> str:
     return "" if situation.company and not situation.company.dispatching else "the company is started already"
 
 
+def _has_a_thread(situation: Situation) -> str:
+    return "" if isinstance(situation.thing, (Goal, Task)) else "comments belong to goals and tasks"
+
+
+def _is_a_draft(situation: Situation) -> str:
+    thing = situation.thing
+    return "" if isinstance(thing, Goal) and thing.status == GoalStatus.DRAFT else f"{situation.tag} is no draft"
+
+
+def _is_discussed(situation: Situation) -> str:
+    thing = situation.thing
+    planned = isinstance(thing, Goal) and thing.status == GoalStatus.PLANNING
+    return "" if planned else f"{situation.tag} is not in discussion"
+
+
 def _owns(situation: Situation) -> str:
     return "" if situation.is_owner else "this room only follows; the room that owns the board ticks"
 
@@ -79,6 +94,14 @@ ACTIONS: tuple[Action, ...] = (
     Action("revise", ("r",), "send back", "Send it back to its author with a note", DECIDE, _offers("r"), 3),
     Action("undo", ("u",), "undo", "Take a decision back while it is held (5 s)", DECIDE,
            lambda s: "" if s.held else "nothing is held that could be taken back", 0),
+    Action("comment", ("c",), "comment", "Write below it; @name wakes, /note /ask /mail /inform /object /decide", WRITE,
+           _has_a_thread, 5),
+    Action("new_goal", ("n",), "new goal", "Begin a goal: a talk with the coordinator finds out what it is", WRITE,
+           rank=7),
+    Action("explore", ("e",), "talk", "Take up the talk about a draft; enter in the inbox does it too", WRITE,
+           _is_a_draft, 2),
+    Action("end_discussion", ("E",), "end talk", "End the discussion of a goal; what is missing is ruled on", WRITE,
+           _is_discussed, 2),
     Action("start", ("s",), "start", "Start the company: runs are dispatched", RUN, _stopped, 4),
     Action("stop", ("exclamation_mark",), "stop all", "End all runs; their tasks go back", RUN, _started,
            8),
@@ -94,6 +117,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("tab(3)", ("3",), "reviews", "The verdicts", LOOK),
     Action("tab(4)", ("4",), "runs", "Who worked on it, and what they said", LOOK),
     Action("tab(5)", ("5",), "history", "Every change, as it happened", LOOK),
+    Action("tab(6)", ("6",), "mail", "Mail about it, or to and from an agent; what waits is marked", LOOK),
+    Action("mail", ("m",), "all mail", "All mail of the company, newest first", LOOK),
     Action("palette", ("colon", "ctrl+p"), "palette", "All that applies now, by name", LOOK),
     Action("help", ("question_mark",), "help", "This help", LOOK, rank=0),
     Action("leave", ("q", "ctrl+q"), "leave", "Leave the room; it asks while runs are live", LOOK, rank=8),
@@ -106,6 +131,18 @@ WIDGET_KEYS: tuple[tuple[str, str], ...] = (
     ("← → h l", "Fold and unfold the board"),
 )
 """Keys that belong to the lists, for the help."""
+
+TALK_KEYS: tuple[tuple[str, str], ...] = (
+    ("tab", "While you write: complete @name or /kind; in a talk also: read the other pane"),
+    ("↑ ↓", "While you write a comment: what was written before in this room"),
+    ("^j", "While you write a comment: a new line"),
+    ("^e", "In a talk: edit the goal's text; ^s saves it"),
+    ("^r", "In a talk: say that the goal is ready, exactly as it is shown"),
+)
+"""Keys that mean something while the operator writes, for the help."""
+
+WRITING = frozenset({"comment", "new_goal", "explore", "end_discussion", "mail"})
+"""Actions that belong to `Writing`."""
 
 BY_NAME = {action.name: action for action in ACTIONS}
 

@@ -132,8 +132,8 @@ class OpsroomApp(App[None]):
             return
         if not self._key_queue.takes(event):
             return
-        if self.screen is self.room:
-            self.room.before_key()
+        if (before_key := getattr(self.screen, "before_key", None)) is not None:
+            before_key()
         way = self.focused or self.screen
         await super().on_event(event)
         self._key_queue.follow(way)

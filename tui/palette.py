@@ -5,7 +5,7 @@ from functools import partial
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
-from tui.actions import ACTIONS, DECIDE, label_of
+from tui.actions import ACTIONS, DECIDE, WRITE, label_of
 from tui.screens.control import ControlScreen
 
 
@@ -30,7 +30,11 @@ class RoomCommands(Provider):
             return
         for action in ACTIONS:
             if action.name != "palette" and not action.why_not(room.situation):
-                tag = f" {room.situation.tag}" if action.group == DECIDE and action.name != "undo" else ""
+                tag = (
+                    f" {room.situation.tag}"
+                    if action.group in (DECIDE, WRITE) and action.name not in ("undo", "new_goal")
+                    else ""
+                )
                 word = f"{label_of(action, room.situation)}{tag}"
                 yield f"{word}  ({action.shown_key})", action.about, partial(room.action_act, action.name)
         for theme in sorted(self.app.available_themes):

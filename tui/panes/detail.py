@@ -1,4 +1,4 @@
-"""The detail pane: why the selected thing is here, what happens next, what each key does now, and five tabs below.
+"""The detail pane: why the selected thing is here, what happens next, what each key does now, and six tabs below.
 
 The head comes from memory at once; a tab is read from the board by a worker and again when an event touches it.
 """
@@ -133,7 +133,7 @@ class DetailPane(Vertical):
             self._read_again()
 
     def open_tab(self, tab: int) -> None:
-        """Open one of the five tabs."""
+        """Open one of the six tabs."""
         if tab != self.tabs.open:
             self.tabs.show(tab)
             self._read()

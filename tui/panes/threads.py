@@ -10,19 +10,24 @@ from pathlib import Path
 from typing import Any
 
 from core.company import OpenCompany
-from core.domain.entities import Approval, Comment, Event, Output, Run
+from core.domain.entities import Approval, Comment, Event, Goal, Output, Run
 from core.domain.states import ApprovalStatus
 from tui import signs
 from tui.panes.briefs import brief
+from tui.panes.discussion import comment_blocks
+from tui.panes.mail import read_mail
 from tui.panes.questions import question
 from tui.panes.reviews import read_reviews
+from tui.panes.turns import discussion
 from tui.panes.words import clock_time, lasted, money, tokens
 from tui.projection import WORDS, Projection
 from tui.widgets.prose import Block
-from tui.widgets.row import Tone
 
-TABS = ("Discussion", "Outputs", "Reviews", "Runs", "History")
-EMPTY = ("Nothing was said yet.", "Nothing delivered yet.", "No reviews yet.", "No run yet.", "Nothing happened yet.")
+TABS = ("Discussion", "Outputs", "Reviews", "Runs", "History", "Mail")
+EMPTY = (
+    "Nothing was said yet.", "Nothing delivered yet.", "No reviews yet.", "No run yet.", "Nothing happened yet.",
+    "No mail yet.\nc writes: /mail @name asks somebody, /inform @name tells them.",
+)  # fmt: skip
 MOST = 200
 MOST_BYTES = 64 * 1024
 TAIL_BYTES = 16 * 1024
@@ -33,8 +38,8 @@ Thread = Callable[[OpenCompany, Projection, str], Awaitable[list[Block]]]
 
 
 async def read_thread(company: OpenCompany, view: Projection, ref: str, tab: int) -> list[Block]:
-    """The blocks of one tab (1–5) of one thing."""
-    read: Sequence[Thread] = (_discussion, _outputs, _reviews, _runs, _history)
+    """The blocks of one tab (1–6) of one thing."""
+    read: Sequence[Thread] = (_discussion, _outputs, _reviews, _runs, _history, read_mail)
     return await read[tab - 1](company, view, ref)
 
 
@@ -48,6 +53,8 @@ async def _discussion(company: OpenCompany, view: Projection, ref: str) -> list[
     readers = company.board.readers
     asked = await readers.entities(Approval, "entity = :ref ORDER BY id DESC LIMIT 20", ref=ref)
     blocks = [question(one) for one in asked if one.status == ApprovalStatus.PENDING]
+    goal = view.find(ref)
+    blocks += discussion(view, goal) if isinstance(goal, Goal) else []
     blocks += brief(view, ref)
     said: list[tuple[int, Block]] = [
         (one.decided_at or one.created_at, question(one)) for one in asked if one.status != ApprovalStatus.PENDING
@@ -55,17 +62,10 @@ async def _discussion(company: OpenCompany, view: Projection, ref: str) -> list[
     if kind in ("goal", "task"):
         where = f"{kind}_id = :id" + (" AND task_id IS NULL" if kind == "goal" else "")
         comments = await readers.entities(Comment, f"{where} ORDER BY id DESC LIMIT {MOST}", id=number)
-        said += [(one.created_at, _comment(one)) for one in reversed(comments)]
+        comments.reverse()
+        drawn = await comment_blocks(company, view, comments)
+        said += [(one.created_at, block) for one, block in zip(comments, drawn, strict=True)]
     return blocks + [block for _, block in sorted(said, key=lambda pair: pair[0])]
-
-
-def _comment(comment: Comment) -> Block:
-    tones: dict[str, Tone] = {"objection": "warn", "question": "warn", "handoff": "good", "report": "good"}
-    kind = comment.kind.replace("_", " ")
-    tone = tones.get(comment.kind)
-    marked: tuple[str, Tone] = (kind, tone or "info")
-    run = (f"R{comment.run_id}", "dim") if comment.run_id else ""
-    return Block((comment.author, marked, (clock_time(comment.created_at), "dim"), run), comment.body, tone)  # type: ignore[arg-type]
 
 
 async def _outputs(company: OpenCompany, view: Projection, ref: str) -> list[Block]:

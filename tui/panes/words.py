@@ -16,6 +16,8 @@ STYLES: dict[Tone, str] = {
     "info": "$text-primary",
     "dim": "$foreground 60%",
     "strong": "bold",
+    "name": "bold $text-accent",
+    "unknown": "underline $text-error",
 }
 
 

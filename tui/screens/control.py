@@ -18,10 +18,10 @@ from textual.widgets import Input
 from core.company import OpenCompany
 from core.domain.errors import OpsroomError
 from core.domain.inbox import Choice, InboxItem
-from tui.actions import ACTIONS, DECISION_KEYS, Hint, Situation, footer
+from tui.actions import ACTIONS, DECISION_KEYS, WRITING, Hint, Situation, footer
 from tui.panes.board import BoardPane
 from tui.panes.ceo import CeoPane
-from tui.panes.composer import Composer
+from tui.panes.composer import Aid, Composer
 from tui.panes.detail import DetailPane
 from tui.panes.footer import KeyLine
 from tui.panes.inbox import InboxPane
@@ -30,6 +30,7 @@ from tui.panes.round import RoundPane
 from tui.panes.status import Standing, StatusBar
 from tui.projection import Projection
 from tui.screens.decisions import Decisions
+from tui.screens.writing import Writing
 from tui.widgets.prose import Prose
 from tui.widgets.row import Tone
 from tui.widgets.row_messages import CursorMoved, Selected
@@ -66,7 +67,8 @@ class ControlScreen(Screen[None]):
         self.view.outputs_folder = str(company.folder / "outputs")
         self.situation = Situation()
         self.decisions = Decisions(self, monotonic)
-        self._clock = clock
+        self.now = clock
+        self.writing = Writing(self)
         self._from_board = False
         self._asked: frozenset[str] | None = None
         self._seen: tuple[object, ...] = ()
@@ -119,24 +121,26 @@ class ControlScreen(Screen[None]):
         dirty = self.view.flush()
         if dirty:
             self._note_waits()
-            now = self._clock()
+            now = self.now()
             self._show_inbox(now)
             self._tell_what_came()
             self.board.show(self.view, dirty, now)
             self._select(by_hand=False)
             self.detail.touch(dirty)
             self._show_frame(now)
+            self.writing.touch(dirty)
 
     def grow_older(self) -> None:
         """Once a second: what tells time moves on."""
         if not self.view.loaded:
             return
-        now = self._clock()
+        now = self.now()
         self._note_waits()
         self._show_inbox(now)
         self.board.grow_older(now)
         self.detail.show(self.view, self.situation, now)
         self.detail.grow_older()
+        self.writing.grow_older()
         self._show_frame(now)
 
     def _note_waits(self) -> None:
@@ -204,7 +208,7 @@ class ControlScreen(Screen[None]):
             if not by_hand:
                 self.decisions.deafen()
             self._seen = seen
-        self.detail.show(self.view, self.situation, self._clock())
+        self.detail.show(self.view, self.situation, self.now())
         self.show_keys()
 
     def show_keys(self) -> None:
@@ -213,7 +217,7 @@ class ControlScreen(Screen[None]):
         if top is not self:
             self.keys.show(getattr(top, "HINTS", OTHER_HINTS))
         elif self.composer.asks:
-            self.keys.show(self.composer.HINTS)
+            self.keys.show(self.composer.hints)
         elif self.focused is self.board.field:
             self.keys.show(FILTER_HINTS)
         else:
@@ -230,7 +234,8 @@ class ControlScreen(Screen[None]):
 
     @on(Selected)
     def _open(self) -> None:
-        self.detail.prose.focus()
+        if not self.writing.opens(self.situation):
+            self.detail.prose.focus()
 
     # ------------------------------------------------------------- saying
 
@@ -244,9 +249,9 @@ class ControlScreen(Screen[None]):
         self.app.notify(problem.hint or problem.message, title=problem.message if problem.hint else "",
                         severity="error", markup=False)  # fmt: skip
 
-    def ask(self, question: str, then: Callable[[str], None]) -> None:
-        """Ask for a line of text."""
-        self.composer.ask(question, then)
+    def ask(self, question: str, then: Callable[[str], None], aid: Aid | None = None) -> None:
+        """Ask for a line of text; `aid` helps to write it."""
+        self.composer.ask(question, then, aid)
 
     def decisions_changed(self) -> None:
         """Show what is held, and look at the clock for as long as something is."""
@@ -255,7 +260,7 @@ class ControlScreen(Screen[None]):
         (self._hold_timer.resume if len(holding) else self._hold_timer.pause)()
         self.situation = dataclasses.replace(self.situation, held=len(holding))
         self.show_keys()
-        self._show_inbox(self._clock())
+        self._show_inbox(self.now())
 
     @on(BoardPane.Refused)
     def _wrong_filter(self, event: BoardPane.Refused) -> None:
@@ -275,6 +280,8 @@ class ControlScreen(Screen[None]):
             self.decisions.decide(DECISION_KEYS[name])
         elif name.startswith("tab("):
             self.detail.open_tab(int(name[4]))
+        elif name in WRITING:
+            getattr(self.writing, name)()
         else:
             getattr(self, f"_do_{name}")()
 

@@ -12,7 +12,7 @@ from textual.widgets import Static
 from core.domain.ceo_mode import CeoModeAnswer
 from core.domain.plan import Action as PlannedAction
 from core.domain.plan import Plan
-from tui.actions import ACTIONS, DECIDE, LOOK, RUN, SHOWN, WIDGET_KEYS, Hint, Situation, label_of
+from tui.actions import ACTIONS, DECIDE, LOOK, RUN, SHOWN, TALK_KEYS, WIDGET_KEYS, WRITE, Hint, Situation, label_of
 from tui.panes.ceo import MEANS
 from tui.panes.words import said
 from tui.projection import Projection
@@ -56,7 +56,7 @@ class Reading(ModalScreen[None]):
 def help_screen(situation: Situation, ceo: CeoModeAnswer | None = None) -> Reading:
     """Every key, what it does, and why it does not apply now."""
     rows: list[Row] = []
-    for group in (DECIDE, RUN, LOOK):
+    for group in (DECIDE, WRITE, RUN, LOOK):
         rows.append(Row(group, ("", "", (group, "strong"))))
         for action in ACTIONS:
             if action.group == group:
@@ -64,6 +64,8 @@ def help_screen(situation: Situation, ceo: CeoModeAnswer | None = None) -> Readi
                 keys = " ".join(SHOWN.get(key, key) for key in action.keys)
                 cells: tuple[Cell, ...] = ((keys, "info"), label_of(action, situation), action.about, (why_not, "dim"))
                 rows.append(Row(action.name, cells, muted=bool(why_not)))
+        if group == WRITE:
+            rows += [Row(f"talk {keys} {about}", ((keys, "info"), "", about)) for keys, about in TALK_KEYS]
         if group == LOOK:
             rows += [Row(f"widget {keys}", ((keys, "info"), "", about)) for keys, about in WIDGET_KEYS]
     if ceo is not None:

@@ -63,6 +63,8 @@ class Prose(ScrollView, can_focus=True):
         & > .prose--info { color: $text-primary; }
         & > .prose--dim { color: $foreground 60%; text-style: not bold; }
         & > .prose--strong { text-style: bold; }
+        & > .prose--name { color: $text-accent; text-style: bold; }
+        & > .prose--unknown { color: $text-error; text-style: underline; }
         &:nocolor > .prose--dim { text-style: dim; }
         &:nocolor > .prose--warn { text-style: underline; }
         &:nocolor > .prose--bad { text-style: bold underline; }

@@ -9,10 +9,10 @@ from typing import Literal
 
 from tui.text import fit, one_line
 
-Tone = Literal["good", "warn", "bad", "info", "dim", "strong"]
-"""What a cell means; the theme decides how that looks."""
+Tone = Literal["good", "warn", "bad", "info", "dim", "strong", "name", "unknown"]
+"""What a cell means; the theme decides how that looks. `name` is somebody's, `unknown` a name that nobody has."""
 
-TONES: tuple[Tone, ...] = ("good", "warn", "bad", "info", "dim", "strong")
+TONES: tuple[Tone, ...] = ("good", "warn", "bad", "info", "dim", "strong", "name", "unknown")
 
 Cell = str | tuple[str, Tone]
 

@@ -1,0 +1,110 @@
+"""The mail tab: what was written to somebody about a thing, newest first, with what still waits for an answer.
+
+A request is answered by a reply to it, by a later word of its addressee on the same thread, or by a decision on the
+question that it became.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from core.company import OpenCompany
+from core.domain.entities import AgentRecord, Approval, Comment
+from core.domain.mentions import PERSON, named_in
+from core.domain.states import ApprovalKind, ApprovalStatus, CommentKind
+from tui.panes.aid import names
+from tui.panes.discussion import comment_block, person
+from tui.projection import Projection
+from tui.widgets.prose import Block
+
+MOST = 200
+_KINDS = "kind IN ('mail_inform', 'mail_request')"
+_LAST_WORDS = (
+    "SELECT goal_id, task_id, author, max(id) AS last FROM comments WHERE id > :first"
+    " AND goal_id IN (SELECT value FROM json_each(:goals)) GROUP BY goal_id, task_id, author"
+)
+_REPLIES = "SELECT DISTINCT reply_to FROM comments WHERE reply_to IN (SELECT value FROM json_each(:ids))"
+Thread = tuple[int | None, int | None]
+
+
+async def read_mail(company: OpenCompany, view: Projection, ref: str) -> list[Block]:
+    """The mail of a goal or task; of an agent, to and from it; of the company, all."""
+    mails = await _mails(company, view, ref)
+    answered = await _answered(company, view, mails)
+    agents = frozenset(names(view))
+    return [_block(view, mail, agents, mail.id in answered) for mail in mails]
+
+
+async def _mails(company: OpenCompany, view: Projection, ref: str) -> list[Comment]:
+    kind, _, number = ref.partition(":")
+    read = company.board.readers.entities
+    newest = f"ORDER BY id DESC LIMIT {MOST}"
+    if kind == "company":
+        return await read(Comment, f"{_KINDS} {newest}")
+    if kind == "agent":
+        agent = view.tables.get(AgentRecord, int(number))
+        slug = agent.slug if agent else ""
+        found = await read(
+            Comment, f"{_KINDS} AND (author = :slug OR instr(body, :name)) {newest}", slug=slug, name=f"@{slug}"
+        )
+        return [mail for mail in found if mail.author == slug or slug in addressees(mail)]
+    if kind in ("goal", "task"):
+        return await read(Comment, f"{_KINDS} AND {kind}_id = :id {newest}", id=int(number))
+    return []
+
+
+def addressees(mail: Comment) -> list[str]:
+    """Whom a mail goes to; a request that names nobody goes to the operator."""
+    found = ["you" if name in PERSON else name for name in named_in(mail.body)]
+    to = [name for name in dict.fromkeys(found) if name != person(mail.author)]
+    return to or (["you"] if mail.kind == CommentKind.MAIL_REQUEST and mail.author not in PERSON else [])
+
+
+async def _answered(company: OpenCompany, view: Projection, mails: Sequence[Comment]) -> set[int]:
+    asked = [mail for mail in mails if mail.kind == CommentKind.MAIL_REQUEST]
+    if not asked:
+        return set()
+    readers = company.board.readers
+    replies = await readers.all(_REPLIES, ids=json.dumps([mail.id for mail in asked]))
+    goals = sorted({mail.goal_id for mail in asked if mail.goal_id is not None})
+    rows = await readers.all(_LAST_WORDS, first=min(mail.id for mail in asked), goals=json.dumps(goals))
+    words: Mapping[tuple[Thread, str], int] = {
+        ((row["goal_id"], row["task_id"]), person(row["author"])): row["last"] for row in rows
+    }
+    answered = {int(row["reply_to"]) for row in replies} | _decided(view)
+    for mail in asked:
+        thread = (mail.goal_id, mail.task_id)
+        if any(words.get((thread, name), 0) > mail.id for name in addressees(mail)):
+            answered.add(mail.id)
+    return answered
+
+
+def _decided(view: Projection) -> set[int]:
+    """Mail to the operator on which a decision was made."""
+    return {
+        _comment_of(approval.payload)
+        for approval in view.tables.all(Approval)
+        if approval.kind == ApprovalKind.MAIL and approval.status != ApprovalStatus.PENDING
+    }
+
+
+def _comment_of(payload: Mapping[str, Any]) -> int:
+    number = payload.get("comment")
+    return number if isinstance(number, int) else 0
+
+
+def _block(view: Projection, mail: Comment, agents: frozenset[str], answered: bool) -> Block:
+    block = comment_block(mail, agents)
+    to = ", ".join(addressees(mail)) or "nobody"
+    about = f"T{mail.task_id}" if mail.task_id else f"G{mail.goal_id}"
+    author, kind, *rest = block.heading
+    del kind
+    if mail.kind == CommentKind.MAIL_INFORM:
+        state = ("informs", "info")
+    elif answered:
+        state = ("✓ answered", "good")
+    else:
+        state = ("? waits for an answer", "warn")
+    heading = (f"{author} → {to}", (about, "info"), state, *rest)
+    tone = "warn" if state[1] == "warn" else None
+    return Block(heading, "", tone, block.drawing)  # type: ignore[arg-type]
