@@ -13,6 +13,7 @@ from core.domain.states import (
     GoalStatus,
     OrgStatus,
     Origin,
+    ReviewStep,
     Risk,
     Role,
     RoundStatus,
@@ -29,20 +30,28 @@ USUAL: dict[type[Entity], dict[str, Any]] = {
     AgentRecord: {"role": Role.EXECUTOR, "status": AgentStatus.ACTIVE, "capabilities": ("count",), "max_runs": 1},
     Goal: {"status": GoalStatus.ACTIVE, "origin": Origin.OPERATOR, "round_cap": 8},
     Round: {"status": RoundStatus.OPEN, "goal_id": 1, "number": 1, "open_tasks": 1, "progress_at": NOW},
-    Task: {"status": TaskStatus.PENDING, "goal_id": 1, "round_id": 1, "offer": 1, "risk": Risk.STANDARD},
+    Task: {
+        "status": TaskStatus.PENDING,
+        "goal_id": 1,
+        "round_id": 1,
+        "offer": 1,
+        "risk": Risk.STANDARD,
+        "review_step": ReviewStep.REVIEW,
+    },
     Run: {"status": RunStatus.RUNNING, "kind": RunKind.MENTION, "agent_id": 1, "fence": 1},
 }
 
 
 def a(cls: type[E], **values: Any) -> E:
     """An entity with the usual values, zeros and empty texts, but for those that are said."""
-    row: dict[str, Any] = {"id": 1, "version": 1}
+    row: dict[str, Any] = {"id": 1}
     hints = get_type_hints(cls)
     for field in dataclasses.fields(cls):
         hint = str(hints[field.name])
         if field.name in row:
             continue
         empty = {"str": "", "int": 0, "bool": False}.get(getattr(hints[field.name], "__name__", ""))
+        empty = 1 if field.name == "version" else empty
         row[field.name] = () if hint.startswith("tuple") else {} if hint.startswith("dict") else empty
     return cls(**{**row, **USUAL.get(cls, {}), **values})
 

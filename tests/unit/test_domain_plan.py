@@ -32,7 +32,8 @@ def offer(task: int, to: int, **values: object) -> Offer:
 
 def test_the_steps_run_in_their_order() -> None:
     steps = [step for step, _ in RULES]
-    assert steps == sorted(steps) == list(Step)
+    assert steps == sorted(steps)
+    assert set(steps) == set(Step)
     found = facts(
         agents=(ADA, RITA, CORA, VERA),
         ready=(a(Task, id=5),),
