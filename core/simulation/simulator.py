@@ -19,7 +19,7 @@ from core.domain.errors import OpsroomError
 from core.domain.inbox import Choice, InboxItem
 from core.domain.limits import TICK_MS
 from core.domain.states import Role
-from core.simulation.agents import CAPABILITIES, GOOD, Habits, Scripted
+from core.simulation.agents import CAPABILITIES, GOOD, RUN_MINUTES, Habits, Scripted
 from core.simulation.clock import Clock
 from core.simulation.laws import broken_laws
 from core.ticker import Ticked, Ticker
@@ -35,18 +35,22 @@ STAFF: tuple[tuple[str, Role, tuple[str, ...]], ...] = (
     ("eve", Role.EXECUTOR, CAPABILITIES),
 )
 MOST_TICKS_A_STEP = 60
+CAPS = Caps(runs_at_once=4, starts_per_minute=30)
 
 
 class Simulation:
     """Stepped by hand: `step` lets 30 seconds pass and everything happen that they make possible."""
 
-    def __init__(self, board: Board, folder: Path, clock: Clock, seed: int, habits: Habits) -> None:
+    def __init__(
+        self, board: Board, folder: Path, clock: Clock, seed: int, habits: Habits, caps: Caps = CAPS,
+        run_minutes: float = RUN_MINUTES,
+    ) -> None:  # fmt: skip
         self.board = board
         self.folder = folder
         self.clock = clock
         self.source = random.Random(seed)
-        self.agents = Scripted(seed, habits, clock)
-        self.caps = Caps(runs_at_once=4, starts_per_minute=30)
+        self.agents = Scripted(seed, habits, clock, run_minutes=run_minutes)
+        self.caps = caps
         self.owners = 0
         self.ticks: list[Ticked] = []
         self.take_up()
@@ -87,12 +91,13 @@ class Simulation:
 
     async def settle(self) -> None:
         """Wait until every run has ended or hangs."""
-        while busy := [task for run, task in self.dispatcher._tasks.items() if run not in self.agents.hanging]:
-            await asyncio.wait(busy, timeout=0.02, return_when=asyncio.FIRST_COMPLETED)
+        await self.agents.stage.play(lambda: self.dispatcher._tasks)
 
     async def step(self, ms: int = TICK_MS) -> None:
         """Time passes; ticks and runs follow each other until nothing more happens. The laws hold all along."""
         self.clock.advance(ms)
+        if self.agents.stage.wake_due():
+            await self.settle()
         for _ in range(MOST_TICKS_A_STEP):
             ticked = await self.ticker.tick()
             started = await self.dispatcher.start_queued()

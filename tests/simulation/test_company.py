@@ -8,7 +8,7 @@ from core.blackboard.fold import rebuild_and_compare
 from core.domain.entities import Goal
 from core.domain.plan import Action, Held
 from core.domain.states import GOAL_FINAL, GoalStatus
-from core.simulation.agents import GOOD, HARD, Habits
+from core.simulation.agents import GOOD, HARD, USUAL
 from core.simulation.laws import waiting_for_nothing
 from core.simulation.simulator import Simulation, a_simulation
 
@@ -72,7 +72,7 @@ SEEDS = [*range(3), *(pytest.param(seed, marks=pytest.mark.soak) for seed in ran
 
 @pytest.mark.parametrize("seed", SEEDS)
 async def test_every_goal_ends_whatever_its_agents_do(seed: int, tmp_path: Path) -> None:
-    async with a_simulation(tmp_path, seed, HARD if seed % 2 else Habits()) as simulation:
+    async with a_simulation(tmp_path, seed, HARD if seed % 2 else USUAL) as simulation:
         await two_goals(simulation)
         await live(simulation)
         assert await simulation.read(lambda tx: rebuild_and_compare(tx.connection)) == []

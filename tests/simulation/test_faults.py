@@ -13,11 +13,11 @@ from core.domain.entities import Event, Run, Task
 from core.domain.errors import Fenced
 from core.domain.plan import Step
 from core.domain.states import Role, RunKind, RunStatus, TaskStatus
-from core.simulation.agents import Habits
+from core.simulation.agents import GOOD
 from core.simulation.simulator import Simulation, a_simulation
 from core.ticker import Ticker
 
-ALL_HANG = Habits(hang=1, wrong=0, fail=0, block=0, ask=0, crash=0, silent=0, limited=0, decline=0, mention=0)
+ALL_HANG = GOOD.but(hang=1)
 ONE = (("ada", Role.EXECUTOR, ("count",)),)
 
 
@@ -133,19 +133,20 @@ async def test_a_quiet_board_costs_no_run_and_no_event_but_the_heartbeats(simula
 
 
 async def test_a_board_that_waits_for_its_operator_is_as_quiet(simulation: Simulation) -> None:
-    simulation.agents.habits = Habits(**{**vars(ALL_HANG), "hang": 0.0, "ask": 1.0})
+    simulation.agents.habits = GOOD.but(ask=1)
     await a_goal(simulation, "Count")
     for _ in range(3):
         await simulation.step()
     begun = len(simulation.agents.begun)
     for _ in range(60):
         await simulation.step()
-    # After ten minutes the coordinator looks at the stalled round (C-05), and then the operator is asked.
-    assert [kind for _, kind in simulation.agents.begun[begun:]] == [RunKind.STALL] * 3
+    # After ten minutes the round is stalled (C-05); all of it waits for the operator, so no coordinator is called.
+    assert len(simulation.agents.begun) == begun
+    assert {"stalled", "waiting_human"} & {item.kind for item in await simulation.inbox()}
     before = await simulation.events()
     for _ in range(60):
         await simulation.step()
-    assert len(simulation.agents.begun) == begun + 3
+    assert len(simulation.agents.begun) == begun
     assert await simulation.events() - before <= 2
 
 
@@ -191,7 +192,7 @@ async def starts_a_minute(simulation: Simulation) -> int:
 
 @pytest.mark.parametrize("trouble", ["crash", "limited", "silent", "fail", "block", "ask"])
 async def test_agents_that_always_fail_start_a_bounded_number_of_runs(trouble: str, tmp_path: Path) -> None:
-    habits = Habits(**{**vars(ALL_HANG), "hang": 0.0, trouble: 1.0})
+    habits = GOOD.but(**{trouble: 1.0})
     async with a_simulation(tmp_path, habits=habits) as simulation:
         await a_goal(simulation, "Count", "Search")
         steps = 25 if trouble == "limited" else 60
