@@ -108,10 +108,15 @@ class Play:
         return approval
 
     async def reported(self, goal: Goal) -> str:
-        """The newest report, once the goal has one to accept."""
+        """The newest audit with all figures, once the goal has a report to accept."""
         await self.one(Goal, "id = :id AND status = 'reporting'", id=goal.id)
-        newest = (await self.all(Output, "task_id IS NULL ORDER BY id DESC LIMIT 1"))[0]
+        newest = (await self.all(Output, "task_id IS NULL AND path IS NOT NULL ORDER BY id DESC LIMIT 1"))[0]
         return (self.company.folder / "outputs" / (newest.path or "")).read_text(encoding="utf-8")
+
+    async def composed(self, goal: Goal) -> str:
+        """The newest report as the program composed it."""
+        await self.one(Goal, "id = :id AND status = 'reporting'", id=goal.id)
+        return (await self.all(Output, "task_id IS NULL AND path IS NULL ORDER BY id DESC LIMIT 1"))[0].content or ""
 
     async def audited(self, decision: str = "approved", note: str = "") -> tuple[Goal, str]:
         """From the start to the report, with this answer to the question about the quote."""

@@ -1,107 +1,62 @@
-"""The coordinator: plans a goal, judges its rounds, and mends what cannot run. The report is in `reporting`."""
+"""The coordinator: judges rounds and mends what cannot run. Plans are in `planning`, the report in `reporting`."""
 
-from typing import Any
+import json
 
-from core.agents.rehearsal.asking import ask, give_up
+from core.agents.rehearsal.asking import ask
+from core.agents.rehearsal.covering import covering
 from core.agents.rehearsal.deliveries import approved_figures
-from core.agents.rehearsal.judging import judge
-from core.agents.rehearsal.reporting import report
+from core.agents.rehearsal.judging import Ground, judge
 from core.agents.rehearsal.shift import Shift, no_reply
 from core.agents.rehearsal.words import listed
-from core.agents.rehearsal.works import WORKS, beyond_us, first_kinds, is_done, new_task, of_version
+from core.agents.rehearsal.works import ALL_WORKS
 from core.agents.runner import Outcome
-from core.domain.entities import AgentRecord, Approval, Comment, Goal, Round, Task, TaskDep
-from core.domain.states import BlockKind, CommentKind, GoalStatus, OnFail, TaskStatus
-
-
-async def plan(shift: Shift) -> Outcome:
-    """Make the tasks of a goal. Run again after a crash, it goes on where it was."""
-    goal = await shift.goal()
-    if goal.status == GoalStatus.ACTIVE:
-        return await plan_anew(shift, goal)
-    if goal.status != GoalStatus.PLANNING:
-        return no_reply(f"{goal.name_tag} is {goal.status}")
-    if not first_kinds(goal):
-        return await give_up(shift, goal, "none of its must-haves is work that the rehearsal agents can do")
-    made = [await plan_task(shift, new_task(goal, kind, 1), goal) for kind in first_kinds(goal)]
-    await drop_placeholder(shift, goal, made)
-    await say_plan(shift, goal, made)
-    await shift.act("ActivateGoal", goal=goal.id)
-    return Outcome(detail=f"{len(made)} tasks")
-
-
-async def plan_task(shift: Shift, new: dict[str, Any], goal: Goal) -> int:
-    """The id of this task: made now, or by an earlier run that did not come to its end."""
-    known = await shift.find(Task, "idempotency_key = :key", key=new["idempotency_key"])
-    if known:
-        return known[0].id
-    return int((await shift.act("CreateTask", goal=goal.id, **new))["id"])
-
-
-async def drop_placeholder(shift: Shift, goal: Goal, made: list[int]) -> None:
-    """The one draft task that a goal is made with says nothing that the new ones do not say better."""
-    drafts = await shift.find(Task, "goal_id = :goal AND status = 'draft' ORDER BY id", goal=goal.id)
-    for task in drafts:
-        if not (task.end_state or task.arguments or task.capabilities):
-            reason = f"It stood for the whole goal; in its place there are {listed([f'T{number}' for number in made])}."
-            await shift.act("CancelTask", task=task.id, reason=reason)
-
-
-async def say_plan(shift: Shift, goal: Goal, made: list[int]) -> None:
-    """One comment a goal, however often the planning began anew."""
-    said = await shift.find(
-        Comment, "goal_id = :goal AND author = :slug AND kind = 'plan' LIMIT 1", goal=goal.id, slug=shift.slug
-    )
-    if said:
-        return
-    body = f"Round 1 has {len(made)} tasks side by side; none needs another one's result."
-    if "closer_look" in {kind for kind in WORKS if kind not in first_kinds(goal)}:
-        body += " What the closer look is about, only their figures can tell: it gets a round of its own."
-    if beyond_us(goal):
-        body += f" {listed([must['id'] for must in beyond_us(goal)])}: nobody here can do that; the operator decides."
-    await shift.act("AddComment", goal=goal.id, kind=CommentKind.PLAN, body=body)
-
-
-async def plan_anew(shift: Shift, goal: Goal) -> Outcome:
-    """A report that came back, or work that the operator does not want given up: a further round."""
-    rounds = await shift.find(Round, "goal_id = :goal AND status <> 'closed'", goal=goal.id)
-    if rounds:
-        return no_reply(f"{goal.name_tag} has an open round")
-    version = len(await shift.reports_of(goal)) + 1
-    tasks = await shift.tasks_of(goal)
-    note = goal.reason or await refusal_of(shift, goal)
-    kinds = first_kinds(goal) or [kind for kind in WORKS if kind != "closer_look"]
-    tried = {kind: of_version(tasks, kind, version) for kind in kinds}
-    new = [new_task(goal, kind, version, tried[kind], note=note) for kind in kinds if not is_done(tried[kind])]
-    if not new:
-        # E.g. the operator waived what could not be delivered, and did not let the goal be given up.
-        return await report(shift)
-    await shift.act("OpenRound", goal=goal.id, tasks=new)
-    return Outcome(detail=f"{len(new)} tasks for version {version} of the report")
-
-
-async def refusal_of(shift: Shift, goal: Goal) -> str:
-    """Why the operator did not let the goal be given up."""
-    found = await shift.find(
-        Approval, "entity = :entity AND kind = 'goal_failure' AND note <> '' ORDER BY id DESC LIMIT 1",
-        entity=f"goal:{goal.id}",
-    )  # fmt: skip
-    return found[0].note if found else ""
+from core.domain.entities import AgentRecord, Approval, Goal, Round, Task, TaskDep
+from core.domain.states import BlockKind, OnFail, TaskStatus
 
 
 async def review_round(shift: Shift) -> Outcome:
     """Three answers and one decision, from the board's own facts."""
-    goal, round_ = await shift.goal(), shift.assignment.round
+    round_ = shift.assignment.round
     assert round_ is not None
-    tasks = await shift.tasks_of(goal)
-    version = len(await shift.reports_of(goal)) + 1
-    judgement = judge(goal, round_, tasks, version, await approved_figures(shift, goal))
+    judgement = judge(await ground(shift, round_))
     shift.desk.say(f"Covered: {judgement.covered}. Next: {judgement.next_step}")
+    more = {} if judgement.goal_change is None else {"goal_change": judgement.goal_change}
     await shift.act(
         "ReviewRound", round=round_.id, goal_clear=judgement.goal_clear, covered=judgement.covered,
-        next_step=judgement.next_step, decision=judgement.decision, tasks=judgement.tasks,
+        next_step=judgement.next_step, decision=judgement.decision, tasks=judgement.tasks, **more,
     )  # fmt: skip
     return Outcome(detail=str(judgement.decision))
+
+
+async def ground(shift: Shift, round_: Round) -> Ground:
+    """All that a judgement stands on, from the board."""
+    goal = await shift.goal()
+    refused = await shift.find(
+        Approval, "entity = :goal AND kind = 'goal_change' AND status IN ('rejected', 'revision_requested') LIMIT 1",
+        goal=f"goal:{goal.id}",
+    )  # fmt: skip
+    return Ground(
+        goal, round_, await shift.tasks_of(goal), len(await shift.reports_of(goal)) + 1,
+        await approved_figures(shift, goal), await covering(shift, goal), await drift(shift, goal), bool(refused),
+    )  # fmt: skip
+
+
+async def drift(shift: Shift, goal: Goal) -> str:
+    """What the goal's content is against the one that was dispatched (S2-12); a change is named with its author."""
+    rows = await shift.desk.readers.all(
+        "SELECT kind, actor, changed FROM events WHERE entity = 'goals' AND entity_id = :goal"
+        " AND (changed LIKE '%\"content_hash\"%' OR kind = 'GoalDispatched') ORDER BY id",
+        goal=goal.id,
+    )
+    dispatched, last, by = "", "", ""
+    for row in rows:
+        if row["kind"] == "GoalDispatched":
+            dispatched = last
+        else:
+            last, by = str(json.loads(row["changed"])["content_hash"]), str(row["actor"])
+    if goal.content_hash != (dispatched or last):
+        return f"it was changed by {by} after it was dispatched ({dispatched[:8]} became {goal.content_hash[:8]})"
+    return f"it reads as it was dispatched ({goal.content_hash[:8]})"
 
 
 async def unstick(shift: Shift) -> Outcome:
@@ -157,7 +112,7 @@ async def find_taker(shift: Shift, task: Task) -> Outcome:
     if task.status != TaskStatus.PENDING:
         return no_reply(f"{task.name_tag} is {task.status}")
     executors = await shift.find(AgentRecord, "role = 'executor' AND status = 'active'")
-    if task.arguments.get("audit") in WORKS and executors and task.capabilities:
+    if task.arguments.get("audit") in ALL_WORKS and executors and task.capabilities:
         await shift.act("EditTask", task=task.id, capabilities=())
         return Outcome(detail=f"{task.name_tag} is open to everybody now")
     asked_for = listed(sorted(task.capabilities)) or "nothing in particular"

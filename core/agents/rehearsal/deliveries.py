@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from core.agents.rehearsal.shift import Shift
-from core.agents.rehearsal.works import WORKS
+from core.agents.rehearsal.works import ALL_WORKS
 from core.blackboard.readers import Readers
 from core.domain.entities import Goal, Output, Task
 from core.domain.limits import INLINE_OUTPUT_MAX
+from core.domain.reporting import report_file
 from core.domain.states import OutputType, TaskStatus
 
 QUOTE = "quote"
@@ -84,7 +85,7 @@ async def deliveries_of(readers: Readers, folder: Path, tasks: Iterable[Task]) -
 
 def latest(deliveries: Iterable[Delivery]) -> dict[str, Delivery]:
     """The newest delivery of each kind of work; what a task got by mistake about another kind is none."""
-    found = (delivery for delivery in deliveries if delivery.whole and delivery.kind in WORKS)
+    found = (delivery for delivery in deliveries if delivery.whole and delivery.kind in ALL_WORKS)
     return {delivery.kind: delivery for delivery in found if delivery.kind == delivery.asked}
 
 
@@ -98,10 +99,16 @@ async def figures_of(readers: Readers, folder: Path, goal_id: int) -> dict[str, 
 
 
 async def report_path(readers: Readers, folder: Path, goal_id: int) -> Path | None:
-    """Where the newest report of a goal lies."""
-    found = await readers.entities(
-        Output, "goal_id = :goal AND task_id IS NULL AND path IS NOT NULL ORDER BY id DESC LIMIT 1", goal=goal_id
-    )
+    """Where the newest report of a goal lies, as the program composed it."""
+    ours = "SELECT count(*) FROM outputs WHERE goal_id = :goal AND task_id IS NULL AND path IS NULL"
+    version = await readers.value(ours, goal=goal_id)
+    return folder / "reports" / report_file(goal_id, version) if version else None
+
+
+async def audit_path(readers: Readers, folder: Path, goal_id: int) -> Path | None:
+    """Where the newest audit of a goal lies, with all its figures."""
+    ours = "goal_id = :goal AND task_id IS NULL AND path IS NOT NULL ORDER BY id DESC LIMIT 1"
+    found = await readers.entities(Output, ours, goal=goal_id)
     return folder / "outputs" / str(found[0].path) if found else None
 
 

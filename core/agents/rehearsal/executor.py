@@ -2,54 +2,95 @@
 
 from typing import Any
 
-from core.agents.rehearsal import quoting
-from core.agents.rehearsal.deliveries import QUOTE, deliver
+from core.agents.rehearsal import plans, quoting, rebutting
+from core.agents.rehearsal.deliveries import QUOTE, approved_figures, deliver
 from core.agents.rehearsal.handoffs import handoff
 from core.agents.rehearsal.quoting import Permission, Word
 from core.agents.rehearsal.shift import AuditFailed, Shift
-from core.agents.rehearsal.words import cut, named, plain
-from core.agents.rehearsal.works import CLOSER_LOOK, WORKS
+from core.agents.rehearsal.words import cut, listed, named, plain
+from core.agents.rehearsal.works import ALL_WORKS, CHOICE, CLOSER_LOOK, LEFT_OUT, largest_finding
 from core.agents.runner import Outcome
-from core.domain.entities import Review, Task
-from core.domain.states import BlockKind, CommentKind, TaskStatus, Verdict
+from core.domain.entities import Decision, Review, Task
+from core.domain.states import BlockKind, CommentKind, RebuttalAnswer, TaskStatus
 
 NOT_ASKED_FOR: dict[str, tuple[str, str]] = {"marks": ("places", "text"), CLOSER_LOOK: ("first_marks", "text")}
 """Where a result holds lines of the person's files: they stay out of every output without the operator's word."""
 
 
 async def execute(shift: Shift) -> Outcome:
-    """From the claim to the review."""
+    """From the claim to the review: a plan if it is complex, the work, what the last review said, the delivery."""
     task = await shift.task()
     if task.status == TaskStatus.CLAIMED:
         await shift.act("StartTask", task=task.id)
+        task = await shift.task()
+    if task.status != TaskStatus.WORKING:
+        return Outcome(exit_kind="waiting", detail=f"{task.name_tag} is {task.status}")
     kind = str(task.arguments.get("audit", ""))
-    if kind not in WORKS:
+    if kind not in ALL_WORKS:
         reason = "Its arguments name no audit that a rehearsal agent can do."
         await shift.act("FailTask", task=task.id, reason=reason)
         return Outcome(detail=reason)
-    shift.desk.say(f"{task.name_tag}: {WORKS[kind].intent}")
+    if await plans.plan_is_due(shift, task, kind):
+        return Outcome(exit_kind="planned", detail="the plan stands open for objection")
+    shift.desk.say(f"{task.name_tag}: {ALL_WORKS[kind].intent}")
     try:
         result = await figures(shift, task, kind)
     except AuditFailed as error:
         return await stop(shift, task, error)
-    remarks = await changed(shift, task, kind)
-    quote = None
+    content = {"kind": kind, "result": without_lines(kind, result)}
+    remarks = await plans.adjusted(shift, task)
+    refusal = await rebutting.refusal_of(shift, task)
+    if refusal is not None:
+        said = await rebutting.answer_review(shift, task, refusal, content)
+        if said == RebuttalAnswer.REJECT:
+            return Outcome(exit_kind="rebutted", detail="computed again and equal: the reviewer answers")
+        remarks.append(changed(shift, refusal))
     if kind == CLOSER_LOOK and result.get("path") is not None:
         quote = await quoting.permission(shift, task, result["path"], result["first_marks"])
         if quote.word == Word.NOT_ASKED:
             await quoting.ask(shift, task, quote.payload)
             return Outcome(exit_kind="waiting", detail="the operator decides whether lines may be quoted")
         remarks.append(await quote_or_not(shift, task, quote, result["first_marks"]))
-    content = {"kind": kind, "result": without_lines(kind, result)}
-    await deliver(shift, task, f"{WORKS[kind].title}: the figures", content, summary=WORKS[kind].end_state)
-    body = handoff(kind, result, remarks)
+    await hand_in(shift, task, kind, content, handoff(kind, result, remarks, serving(task, kind)))
+    return Outcome()
+
+
+async def hand_in(shift: Shift, task: Task, kind: str, content: dict[str, Any], body: str) -> None:
+    """The output, named for what it delivers and for the decisions that it carries out; the handoff; the review."""
+    work = ALL_WORKS[kind]
+    delivers = () if is_step(task, kind) else task.must_haves
+    summary = work.end_state if delivers or not task.must_haves else f"{work.end_state} {serving(task, kind)}"
+    await deliver(
+        shift, task, f"{work.title}: the figures", content, summary=summary, must_haves=delivers,
+        decisions=await carried_out(shift, task, kind),
+    )  # fmt: skip
     await shift.act("AddComment", task=task.id, kind=CommentKind.HANDOFF, body=body)
     await shift.act("SubmitTask", task=task.id)
-    return Outcome()
+
+
+def is_step(task: Task, kind: str) -> bool:
+    """Whether the task only prepares what its must-haves ask for."""
+    return kind == CHOICE or bool(task.arguments.get("step"))
+
+
+def serving(task: Task, kind: str) -> str:
+    """What is said of a must-have that the task serves and does not deliver."""
+    return f"A step towards {listed(list(task.must_haves))}." if task.must_haves and is_step(task, kind) else ""
+
+
+async def carried_out(shift: Shift, task: Task, kind: str) -> list[int]:
+    """The decisions that these figures carry out: what is left out is left out of each of them."""
+    if kind == CHOICE:
+        return []
+    known = await shift.find(Decision, "goal_id = :goal AND text = :text", goal=task.goal_id, text=LEFT_OUT)
+    return [decision.id for decision in known]
 
 
 async def figures(shift: Shift, task: Task, kind: str) -> dict[str, Any]:
     """What the child process found. Raises AuditFailed."""
+    if kind == CHOICE:
+        path, finding = largest_finding(await approved_figures(shift, await shift.goal()), frozenset())
+        return {"path": path, "finding": finding}
     if kind != CLOSER_LOOK:
         return await shift.audit(kind)
     path = task.arguments.get("path")
@@ -94,14 +135,11 @@ async def quote_or_not(shift: Shift, task: Task, quote: Permission, marks: list[
             return "No marked line in it, so there is nothing to quote."
 
 
-async def changed(shift: Shift, task: Task, kind: str) -> list[str]:
-    """What the last review asked for, if it sent the task back."""
-    reviews = await shift.find(Review, "subject = 'task' AND subject_id = :task ORDER BY id DESC LIMIT 1", task=task.id)
-    if not reviews or reviews[0].verdict == Verdict.APPROVED:
-        return []
-    findings = "; ".join(str(finding.get("what", "")) for finding in reviews[0].findings)
+def changed(shift: Shift, refusal: Review) -> str:
+    """What the review asked for that sent the task back."""
+    findings = "; ".join(str(finding.get("what", "")) for finding in refusal.findings) or refusal.dimensions["summary"]
     shift.desk.say(f"The review said: {plain(findings)}")
-    return [f"Changed after the review: all computed again, because {named(findings, 100)}."]
+    return f"Changed after the review: all computed again, because {named(findings, 100)}."
 
 
 async def stop(shift: Shift, task: Task, error: AuditFailed) -> Outcome:

@@ -9,10 +9,13 @@ from core.domain.limits import EXPERIENCE_PREFIX, HANDOFF_MAX
 Figures = Mapping[str, Any]
 
 
-def handoff(kind: str, result: Figures, remarks: list[str]) -> str:
-    """The handoff of one work; `remarks` (what a review changed, what the operator said) stand before the advice."""
+def handoff(kind: str, result: Figures, remarks: list[str], serving: str = "") -> str:
+    """The handoff of one work; `remarks` (what a review changed, what the operator said) stand before the advice.
+
+    `serving` names must-haves that the work only prepares.
+    """
     found, advice, experience = _PARTS[kind](result)
-    parts = [found, *(cut(remark, 150) for remark in remarks if remark), problems(result), advice]
+    parts = [serving, found, *(cut(remark, 150) for remark in remarks if remark), problems(result), advice]
     text = cut(" ".join(filter(None, parts)), HANDOFF_MAX)
     with_experience = f"{text}\n{EXPERIENCE_PREFIX}{experience}"
     return with_experience if experience and len(with_experience) <= HANDOFF_MAX else text
@@ -85,6 +88,16 @@ def _closer_look(result: Figures) -> tuple[str, str, str]:
     return found, "Advice: many commits and many marks together are where to begin.", ""
 
 
+def _choice(result: Figures) -> tuple[str, str, str]:
+    if result.get("path") is None:
+        return "Decided: there is no file to look closer at.", "Advice: look whether the right folder was named.", ""
+    found = (
+        f"Decided: {named(str(result['path']))} gets the closer look, for {cut(named(str(result['finding'])), 120)}."
+    )
+    advice = "Advice: the file with most marks goes before the largest one, and that before a copy."
+    return found, advice, "Let approved figures choose the next work, not a guess."
+
+
 _PARTS: Mapping[str, Callable[[Figures], tuple[str, str, str]]] = {
     "inventory": _inventory,
     "marks": _marks,
@@ -92,4 +105,5 @@ _PARTS: Mapping[str, Callable[[Figures], tuple[str, str, str]]] = {
     "documentation": _documentation,
     "duplicates": _duplicates,
     "closer_look": _closer_look,
+    "choice": _choice,
 }

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from core.agents.rehearsal.deliveries import deliveries_of, latest
 from core.agents.rehearsal.shift import Shift, ended, no_reply
 from core.agents.rehearsal.words import counted, cut, named
-from core.agents.rehearsal.works import CLOSER_LOOK, WORKS
+from core.agents.rehearsal.works import ALL_WORKS, CLOSER_LOOK
 from core.agents.runner import Outcome
 from core.domain.entities import Comment, Offer, Task
 from core.domain.errors import Conflict
@@ -35,7 +35,9 @@ async def answer_broadcast(shift: Shift) -> Outcome:
 
 def can(shift: Shift, task: Task) -> bool:
     """Whether the task is a work of the table and asks for nothing that this agent lacks."""
-    return task.arguments.get("audit") in WORKS and set(task.capabilities) <= set(shift.assignment.agent.capabilities)
+    return task.arguments.get("audit") in ALL_WORKS and set(task.capabilities) <= set(
+        shift.assignment.agent.capabilities
+    )
 
 
 async def claim_one(shift: Shift, tasks: list[Task]) -> Task | None:

@@ -72,6 +72,32 @@ def _said(figures: Mapping[str, Figures]) -> list[str]:
     return said
 
 
+def findings(facts: Facts) -> list[str]:
+    """What the operator should look at, a line each, in plain text."""
+    said = []
+    figures = facts.figures
+    for row in figures.get("marks", {}).get("top_files", [])[:1]:
+        said.append(f"Most marks: {named(row['path'])} ({counted(row['lines'], 'line')}).")
+    for row in figures.get("history", {}).get("largest", [])[:1]:
+        said.append(f"Largest file: {named(row['path'])} ({counted(row['bytes'], 'byte')}).")
+    for row in figures.get("history", {}).get("untouched", [])[:1]:
+        said.append(f"Longest untouched: {named(row['path'])} ({row['date'][:10]}).")
+    links = figures.get("documentation", {}).get("dead_links", [])
+    if links:
+        said.append(f"{counted(len(links), 'dead link')}, e.g. in {named(links[0]['file'])}.")
+    if (spare := figures.get("duplicates", {}).get("spare_bytes", 0)) > 0:
+        said.append(f"{counted(spare, 'byte')} could be spared: equal files lie there more than once.")
+    return said
+
+
+def left_undone(facts: Facts) -> list[str]:
+    """What the audits could not read, and what they never look at."""
+    results = facts.figures.values()
+    skipped = [row for result in results for row in result.get("skipped", {}).get("first", [])]
+    said = sorted({f"{named(row['path'])} was not read: {row['reason']}" for row in skipped})
+    return [*said[:20], *sorted({note for result in results for note in result.get("notes", [])})[:10]]
+
+
 def table(head: Sequence[str], rows: Rows, right: frozenset[int] = frozenset()) -> list[str]:
     """A Markdown table; the cells are escaped already. Without rows: 'None.'"""
     body = [f"| {' | '.join(str(cell) for cell in row)} |" for row in rows]

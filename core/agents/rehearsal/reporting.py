@@ -1,17 +1,17 @@
-"""The coordinator's last duty: the report as a file, delivered to the goal and handed to the operator."""
+"""The coordinator's last duty: the audit as a file, delivered to the goal; the program composes the report."""
 
 import asyncio
 import os
 
 from core.agents.rehearsal import report as pages
 from core.agents.rehearsal.asking import ask
+from core.agents.rehearsal.covering import covering
 from core.agents.rehearsal.deliveries import QUOTE, deliveries_of, latest
 from core.agents.rehearsal.report import Facts
 from core.agents.rehearsal.shift import Shift, no_reply
-from core.agents.rehearsal.words import listed
+from core.agents.rehearsal.words import cut, listed, plain
 from core.agents.runner import Outcome
 from core.domain.entities import AgentRecord, Comment, Goal, Output, Review, Round, Run
-from core.domain.goals import uncovered
 from core.domain.states import CommentKind, OutputType, TaskStatus
 
 
@@ -19,10 +19,12 @@ async def report(shift: Shift) -> Outcome:
     """Write the report from what was approved, deliver it, and report the goal."""
     goal = await shift.goal()
     tasks = await shift.tasks_of(goal)
-    missing = uncovered(goal, tasks)
-    if missing:
-        names = listed([must["id"] for must in missing])
-        await ask(shift, f"goal:{goal.id}", f"{goal.name_tag} lacks {names}: waive them, then let me report?")
+    found = await covering(shift, goal)
+    lacking = [must.id for must in found.open_must_haves]
+    lacking += [f"decision {one.id} ({cut(plain(one.text), 60)})" for one in found.open_decisions]
+    if lacking:
+        names = listed(lacking)
+        await ask(shift, f"goal:{goal.id}", f"{goal.name_tag} lacks {cut(names, 120)}: waive them, then let me report?")
         return no_reply(f"{names} are not covered")
     for task in tasks:
         if task.status == TaskStatus.DRAFT:
@@ -30,7 +32,10 @@ async def report(shift: Shift) -> Outcome:
     facts = await gathered(shift, goal)
     if not await is_delivered(shift, facts):
         await deliver(shift, facts)
-    await shift.act("ReportGoal", goal=goal.id, summary=pages.summary(facts))
+    summary = f"{pages.summary(facts)} The audit itself, with all figures: outputs/{document_name(facts)}."
+    await shift.act(
+        "ReportGoal", goal=goal.id, summary=summary, findings=pages.findings(facts), not_done=pages.left_undone(facts)
+    )
     return Outcome(detail=f"version {facts.version} of the report")
 
 
@@ -86,14 +91,19 @@ async def is_delivered(shift: Shift, facts: Facts) -> bool:
 
 async def deliver(shift: Shift, facts: Facts) -> None:
     """The file in the company's outputs folder, then its place on the board."""
-    name = f"report-{facts.goal.name_tag}{'' if facts.version == 1 else f'-{facts.version}'}.md"
+    name = document_name(facts)
     place = shift.assignment.folder / "outputs" / name
     await shift.breath()
     await asyncio.to_thread(_write, os.fspath(place), pages.page(facts))
     await shift.act(
         "AddOutput", goal=facts.goal.id, type=OutputType.DOCUMENT, path=name,
-        title=f"Report on {facts.goal.name_tag}, version {facts.version}", summary=pages.summary(facts),
+        title=f"Audit for {facts.goal.name_tag}, version {facts.version}", summary=pages.summary(facts),
     )  # fmt: skip
+
+
+def document_name(facts: Facts) -> str:
+    """The file of the audit in the outputs folder, a version each."""
+    return f"audit-{facts.goal.name_tag}{'' if facts.version == 1 else f'-{facts.version}'}.md"
 
 
 def _write(place: str, text: str) -> None:

@@ -1,57 +1,79 @@
 """The reviewer: opens the outputs, recomputes a sample in another way, and says what it found."""
 
-from dataclasses import dataclass, field
 from typing import Any
 
-from core.agents.rehearsal.deliveries import QUOTE, Delivery, deliveries_of
-from core.agents.rehearsal.shift import Shift
-from core.agents.rehearsal.words import counted, cut, listed, plain
-from core.agents.rehearsal.works import CLOSER_LOOK, WORKS
+from core.agents.rehearsal.deliveries import QUOTE, Delivery, approved_figures, deliveries_of
+from core.agents.rehearsal.shift import Shift, no_reply
+from core.agents.rehearsal.verdict import Judged, confidence, dimensions, summary
+from core.agents.rehearsal.words import counted, cut, plain
+from core.agents.rehearsal.works import ALL_WORKS, CHOICE, CLOSER_LOOK, largest_finding
 from core.agents.runner import Outcome
-from core.domain.entities import Approval, Task
+from core.domain.entities import Approval, Review, Task
 from core.domain.goals import canonical_hash
-from core.domain.states import ApprovalStatus, Verdict
-
-FINDINGS_MAX = 20
-
-
-@dataclass
-class Judged:
-    """A verdict as it grows."""
-
-    verdict: Verdict = Verdict.APPROVED
-    findings: list[dict[str, str]] = field(default_factory=list)
-    checked: list[str] = field(default_factory=list)
-
-    def against(self, verdict: Verdict, what: str, where: str, change: str) -> None:
-        """Note what is wrong; a rejection outweighs a revision."""
-        if self.verdict != Verdict.REJECTED:
-            self.verdict = verdict
-        if len(self.findings) < FINDINGS_MAX:
-            self.findings.append({"what": cut(what, 1000), "where": cut(where, 500), "change": cut(change, 1000)})
+from core.domain.reviewing import END_STATE, standing
+from core.domain.states import ApprovalStatus, CommentKind, ReviewStep, TaskStatus, Verdict
 
 
 async def review(shift: Shift) -> Outcome:
-    """One verdict on the outputs as they are now."""
+    """One verdict on the outputs as they are now: the first, a second one, or the reply to a rebuttal."""
     task = await shift.task()
+    if task.status != TaskStatus.REVIEW or task.review_step == ReviewStep.RULING:
+        return no_reply(f"{task.name_tag} is {task.status} and waits for no verdict")
     found = await deliveries_of(shift.desk.readers, shift.assignment.folder, [task])
     outputs = [delivery.output for delivery in found]
     hashed = canonical_hash([[output.id, output.sha256] for output in outputs])
+    judged = await judge(shift, task, found)
+    judged.settle()
+    answer = await shift.act(
+        "ReviewTask", task=task.id, verdict=judged.verdict, summary=summary(judged, task.review_step),
+        findings=judged.findings, opened_outputs=[output.id for output in outputs], subject_hash=hashed,
+        dimensions=dimensions(judged, outputs=len(outputs)),
+    )  # fmt: skip
+    # Before a second look nobody may read the first one (S2-20).
+    if answer["settled"]:
+        await say(shift, task, judged)
+    return Outcome(detail=str(judged.verdict))
+
+
+async def judge(shift: Shift, task: Task, found: list[Delivery]) -> Judged:
+    """What is to be said of a task's deliveries, against the earlier verdicts that still stand."""
+    reviews = await reviews_of(shift, task)
+    judged = Judged(task, standing(reviews) if task.criteria else ())
     kind = str(task.arguments.get("audit", ""))
-    judged = Judged()
     figures = [delivery for delivery in found if delivery.kind != QUOTE]
     if not figures or figures[-1].kind != kind or not figures[-1].whole:
         refuse(judged, task, figures)
-    else:
-        await recompute(shift, judged, kind, figures[-1])
-        for quote in (delivery for delivery in found if delivery.kind == QUOTE):
-            await check_quote(shift, judged, quote)
-    await shift.act(
-        "ReviewTask", task=task.id, verdict=judged.verdict, summary=summary(judged), findings=judged.findings,
-        opened_outputs=[output.id for output in outputs], subject_hash=hashed,
-        dimensions=dimensions(task, judged, outputs=len(outputs)),
-    )  # fmt: skip
-    return Outcome(detail=str(judged.verdict))
+        return judged
+    await recompute(shift, judged, kind, figures[-1], seed_of(shift, task, reviews))
+    # An earlier attempt's quote is history; the newest is what goes out.
+    for quote in [delivery for delivery in found if delivery.kind == QUOTE][-1:]:
+        await check_quote(shift, judged, quote)
+    return judged
+
+
+async def reviews_of(shift: Shift, task: Task) -> list[Review]:
+    """All verdicts on a task, oldest first."""
+    return await shift.find(Review, "subject = 'task' AND subject_id = :task ORDER BY id", task=task.id)
+
+
+def seed_of(shift: Shift, task: Task, reviews: list[Review]) -> int:
+    """Which sample is drawn: later verdicts look at what the first one looked at, a second look at something else."""
+    if task.review_step == ReviewStep.SECOND or not reviews:
+        return shift.assignment.run.id
+    return reviews[0].run_id or shift.assignment.run.id
+
+
+async def say(shift: Shift, task: Task, judged: Judged) -> None:
+    """The verdict in a comment too, with how sure it is."""
+    words = {
+        Verdict.APPROVED: "I approve it",
+        Verdict.NEEDS_REVISION: "It needs a revision",
+        Verdict.REJECTED: "I reject it",
+    }
+    what = f"{counted(len(judged.checked), 'figure')} computed again"
+    finding = f"; {judged.findings[0]['what']} ({judged.findings[0]['where']})" if judged.findings else ""
+    body = f"{words[judged.verdict]}: {what}{cut(finding, 600)}. [confidence: {confidence(judged)}]"
+    await shift.act("AddComment", task=task.id, kind=CommentKind.NOTE, body=body)
 
 
 def refuse(judged: Judged, task: Task, figures: list[Delivery]) -> None:
@@ -66,21 +88,24 @@ def refuse(judged: Judged, task: Task, figures: list[Delivery]) -> None:
         what = "The output is no JSON object with a kind and a result."
     else:
         what = f"The output is about {plain(figures[-1].kind)}, the task asks for {plain(wanted)}."
-    judged.against(Verdict.REJECTED, what, where, f"Deliver one JSON output of kind {plain(wanted)} with its result.")
+    change = f"Deliver one JSON output of kind {plain(wanted)} with its result."
+    judged.against(Verdict.REJECTED, what, where, change, "Without it nothing can be computed again.", END_STATE)
 
 
-async def recompute(shift: Shift, judged: Judged, kind: str, figures: Delivery) -> None:
-    """Compute a sample again; the run's id settles which, so that a second look sees the same."""
-    if kind not in WORKS:
-        refuse(judged, await shift.task(), [figures])
-        return
-    if kind == CLOSER_LOOK and figures.result.get("path") is None:
+async def recompute(shift: Shift, judged: Judged, kind: str, figures: Delivery, seed: int) -> None:
+    """Compute a sample again; the seed settles which."""
+    if kind not in ALL_WORKS:
+        refuse(judged, judged.task, [figures])
+    elif kind == CHOICE:
+        path, _why = largest_finding(await approved_figures(shift, await shift.goal()), frozenset())
+        compare(judged, figures, {"what": "the largest finding", "claimed": figures.result.get("path"), "found": path})
+    elif kind == CLOSER_LOOK and figures.result.get("path") is None:
         counted_again = (await shift.audit("inventory"))["total"]["files"]
         compare(judged, figures, {"what": "files in the folder", "claimed": 0, "found": counted_again})
-        return
-    found = await shift.audit("recompute", kind=kind, claimed=figures.result, seed=shift.assignment.run.id)
-    for check in found["checks"]:
-        compare(judged, figures, check)
+    else:
+        found = await shift.audit("recompute", kind=kind, claimed=figures.result, seed=seed)
+        for check in found["checks"]:
+            compare(judged, figures, check)
 
 
 def compare(judged: Judged, figures: Delivery, check: dict[str, Any]) -> None:
@@ -94,39 +119,25 @@ def compare(judged: Judged, figures: Delivery, check: dict[str, Any]) -> None:
             f"claimed {cut(claimed, 200)}, found {cut(found, 200)}",
             f"O{figures.output.id}, {what}",
             f"Compute it again; {cut(found, 200)} is what another way of counting gives.",
+            "Two ways of counting the same thing must agree.",
+            judged.figures_criterion(),
         )
 
 
 async def check_quote(shift: Shift, judged: Judged, quote: Delivery) -> None:
     """A quote needs its used approval for exactly these lines, and must be word for word."""
-    where, content = f"O{quote.output.id}", quote.content
+    where, content = f"O{quote.output.id}, the quote", quote.content
     lines = {row["line"]: row["text"] for row in content.get("lines", [])}
     approvals = await shift.find(Approval, "id = :id", id=content.get("approval"))
     allowed = approvals[0].payload if approvals and approvals[0].status == ApprovalStatus.CONSUMED else {}
     if allowed.get("path") != content.get("path") or sorted(allowed.get("lines", [])) != sorted(lines):
-        judged.against(Verdict.REJECTED, "It quotes lines that no approval allows.", where, "Deliver figures only.")
+        because = "Lines of the person's files go out only with their word."
+        what = "It quotes lines that no approval allows."
+        judged.against(Verdict.REJECTED, what, where, "Deliver figures only.", because)
         return
     look = await shift.audit(CLOSER_LOOK, path=content["path"])
     found = {mark["line"]: mark["text"] for mark in look["first_marks"]}
     judged.checked.append(f"{counted(len(lines), 'quoted line')} word for word")
     if found != lines:
-        judged.against(Verdict.NEEDS_REVISION, "The quoted lines are not those of the file now.", where, "Quote anew.")
-
-
-def summary(judged: Judged) -> str:
-    """What is good, or what is wrong."""
-    if judged.verdict == Verdict.APPROVED:
-        shown = listed([cut(what, 80) for what in judged.checked[:6]])
-        return f"Recomputed in another way and equal: {counted(len(judged.checked), 'figure')}, among them {shown}."
-    first = judged.findings[0]
-    return f"{first['what']} ({first['where']}); {counted(len(judged.findings), 'finding')} in all."
-
-
-def dimensions(task: Task, judged: Judged, outputs: int) -> dict[str, str]:
-    """The review dimensions that apply to figures: coverage, direction, authenticity (S2-19)."""
-    state = "holds" if judged.verdict == Verdict.APPROVED else "see the findings"
-    return {
-        "requirement_coverage": f"{listed(list(task.must_haves)) or 'no must-have'}: {state}",
-        "direction": f"Part of G{task.goal_id}; the end state of the task is what was judged.",
-        "artefact_authenticity": f"{counted(outputs, 'output')} opened; {len(judged.checked)} figures computed again.",
-    }
+        what, because = "The quoted lines are not those of the file now.", "A quote is word for word."
+        judged.against(Verdict.NEEDS_REVISION, what, where, "Quote anew.", because)

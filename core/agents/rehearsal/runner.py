@@ -4,7 +4,20 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from core.agents.rehearsal import ceo, coordinator, executor, mail, offers, reporting, reviewer, shift
+from core.agents.rehearsal import (
+    answering,
+    ceo,
+    coordinator,
+    discussing,
+    executor,
+    exploring,
+    offers,
+    planning,
+    reporting,
+    reviewer,
+    ruling,
+    shift,
+)
 from core.agents.rehearsal.shift import AuditFailed, Shift, no_reply
 from core.agents.runner import Assignment, Desk, Outcome
 from core.domain.states import Role, RunKind, RunStatus
@@ -14,13 +27,16 @@ Duty = Callable[[Shift], Awaitable[Outcome]]
 
 DUTIES: Mapping[RunKind, Duty] = {
     RunKind.PROPOSE: ceo.propose,
-    RunKind.PLAN: coordinator.plan,
+    RunKind.EXPLORE: exploring.explore,
+    RunKind.DISCUSS: discussing.discuss,
+    RunKind.PLAN: planning.plan,
     RunKind.ROUND_REVIEW: coordinator.review_round,
     RunKind.STALL: coordinator.unstick,
     RunKind.REPORT: reporting.report,
     RunKind.BROADCAST: offers.answer_broadcast,
     RunKind.EXECUTE: executor.execute,
     RunKind.REVIEW: reviewer.review,
+    RunKind.RULE: ruling.rule,
 }
 
 
@@ -50,7 +66,8 @@ class RehearsalRunner:
     def duty(self, assignment: Assignment) -> Duty:
         """What this run is to do."""
         if assignment.run.kind == RunKind.MENTION:
-            return ceo.take_note if assignment.agent.role == Role.CEO and assignment.task is None else mail.answer
+            is_author = assignment.agent.role == Role.CEO and assignment.task is None
+            return ceo.take_note if is_author else answering.answer
         return DUTIES.get(assignment.run.kind, _nothing)
 
     async def audit(self, at_work: Shift, kind: str, further: dict[str, Any]) -> dict[str, Any]:

@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 from core.agents.process import Child
 from core.agents.rehearsal.audit.survey import shown
 from core.agents.runner import Assignment, Desk, Outcome
-from core.domain.entities import Entity, Goal, Output, Task
+from core.domain.entities import Comment, Entity, Goal, Output, Task
 from core.domain.errors import Conflict
-from core.domain.states import RunStatus
+from core.domain.states import CommentKind, RunStatus
 
 E = TypeVar("E", bound=Entity)
 ARGUMENT_MAX = 100_000  # bytes of one argument; the system's own limit is 128 KiB
@@ -63,6 +63,15 @@ class Shift:
         """The real work, in a child process. Raises AuditFailed."""
         return await self.compute(self, kind, further)
 
+    async def say_once(self, goal: Goal, kind: CommentKind, body: str) -> bool:
+        """A comment on a goal, unless this agent has said exactly this of it; whether it was said now."""
+        known = "goal_id = :goal AND author = :slug AND kind = :kind AND body = :body LIMIT 1"
+        body = body.strip()
+        if await self.find(Comment, known, goal=goal.id, slug=self.slug, kind=str(kind), body=body):
+            return False
+        await self.act("AddComment", goal=goal.id, kind=kind, body=body)
+        return True
+
     async def find(self, cls: type[E], where: str, **parameters: Any) -> list[E]:
         """Entities of the board."""
         return await self.desk.readers.entities(cls, where, **parameters)
@@ -83,8 +92,9 @@ class Shift:
         return await self.find(Task, "goal_id = :goal ORDER BY id", goal=goal.id)
 
     async def reports_of(self, goal: Goal) -> list[Output]:
-        """The versions of a goal's report, oldest first."""
-        return await self.find(Output, "goal_id = :goal AND task_id IS NULL ORDER BY id", goal=goal.id)
+        """The versions of a goal's audit, oldest first; what the program composes lies in no file of ours."""
+        ours = "goal_id = :goal AND task_id IS NULL AND path IS NOT NULL ORDER BY id"
+        return await self.find(Output, ours, goal=goal.id)
 
     async def folder_is_gone(self) -> bool:
         """Whether the audited folder is not there any more."""

@@ -9,12 +9,19 @@ from core.domain.entities import Goal, MustHave, Task
 from core.domain.states import TASK_FINAL, TaskStatus
 
 CLOSER_LOOK = "closer_look"
+CHOICE = "choice"
+CHOSEN_BY = ("marks", "history", "duplicates")
 ATTEMPTS = 3
+LEFT_OUT = "What git ignores, the .git folder and links are left out of every figure."
+"""What the first seat of a discussion decides for all; each output of figures names it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """One kind of audit. `words` are those by which a must-have that a person reworded is still known."""
+    """One kind of audit. `words` are those by which a must-have that a person reworded is still known.
+
+    `verify` says how one can see that the must-have is there.
+    """
 
     kind: str
     capability: str
@@ -23,6 +30,7 @@ class Work:
     title: str
     intent: str
     end_state: str
+    verify: str = ""
 
 
 WORKS: dict[str, Work] = {
@@ -31,58 +39,73 @@ WORKS: dict[str, Work] = {
         Work(
             "inventory", "inventory",
             "An inventory of the languages: files, lines and bytes of each",
-            ("inventory", "languages"),
+            ("inventory", "languages", "语言", "盘点", "清单"),
             "Take an inventory of the languages",
             "Know what the folder is made of.",
             "One JSON output with files, lines and bytes of each language, of other files, and of all; the languages"
             " and the others add up to the total.",
+            "The files, lines and bytes of a language are counted again in another way and are equal.",
         ),
         Work(
             "marks", "marks",
             "All TODO and FIXME marks with their places",
-            ("todo", "fixme", "marks"),
+            ("todo", "fixme", "marks", "待办", "标记"),
             "Collect the TODO and FIXME marks",
             "Know what its authors left for later, and where.",
             "One JSON output with the number of marked lines and files, the first 200 places (path and line), and the"
             " ten files with most.",
+            "A search for the two words in the same files finds as many marked lines.",
         ),
         Work(
             "history", "history",
             "The largest and the longest-untouched files",
-            ("largest", "untouched", "oldest"),
+            ("largest", "untouched", "oldest", "history", "历史", "最大", "最久"),
             "Find the largest and the longest-untouched files",
             "Know where the weight lies, and what nobody has looked after.",
             "One JSON output with the ten largest files (bytes, lines) and the ten longest untouched (date, and whether"
             " a commit or the file system says so).",
+            "The sizes of the files that it names are read again and are equal; none that is left out is larger.",
         ),
         Work(
             "documentation", "documentation",
             "A check of the documentation: sections of the README, dead relative links in Markdown",
-            ("documentation", "readme", "links"),
+            ("documentation", "readme", "links", "文档", "链接"),
             "Check the documentation",
             "Know whether a newcomer finds the way.",
             "One JSON output that tells which expected sections the README has, and each relative link in Markdown that"
             " leads nowhere.",
+            "Each dead link that it names is followed again, and leads nowhere.",
         ),
         Work(
             "duplicates", "duplicates",
             "The exact duplicate files",
-            ("duplicate", "copies"),
+            ("duplicate", "copies", "重复", "副本"),
             "Find exact duplicates",
             "Know what lies there more than once.",
             "One JSON output with every group of non-empty files of equal bytes, and the bytes that could be spared.",
+            "The files of a group have the same hash when they are read again.",
         ),
         Work(
             CLOSER_LOOK, "closer-look",
             "A closer look at the largest finding of the first round",
-            ("closer look", "largest finding"),
+            ("closer look", "largest finding", "细看", "深入"),
             "Look closer at the largest finding",
             "Know what is behind the largest finding of the round before.",
             "One JSON output on the one file that the arguments name: its size, lines, marks, repeated lines, and"
             " commits.",
+            "The figures of the file that it names are computed again and are equal.",
         ),
     )
 }  # fmt: skip
+
+THE_CHOICE = Work(
+    CHOICE, "closer-look", "", (),
+    "Choose the file for the closer look",
+    "Let the figures say which file is the largest finding, before anybody looks closer.",
+    "One JSON output that names the file and why, from the approved figures of the tasks that it waits for.",
+)  # fmt: skip
+ALL_WORKS: dict[str, Work] = {**WORKS, CHOICE: THE_CHOICE}
+"""With the choice, which delivers no must-have itself: it is a step towards the closer look."""
 
 
 def work_of(must: MustHave) -> Work | None:
@@ -121,6 +144,22 @@ def first_kinds(goal: Goal) -> list[str]:
     return kinds or (["marks", "history"] if wanted(goal) else [])
 
 
+def planned_kinds(goal: Goal) -> list[str]:
+    """The works of round 1: the first ones, and the choice where a closer look is wanted."""
+    return [*first_kinds(goal), *([CHOICE] if CLOSER_LOOK in wanted(goal) else [])]
+
+
+def serves(goal: Goal, kind: str) -> tuple[str, ...]:
+    """The must-haves that a task of this kind is for: those it delivers, or else the closer look's."""
+    found = wanted(goal)
+    return found.get(kind) or found.get(CLOSER_LOOK, ())
+
+
+def key_of(goal: Goal, kind: str, version: int = 1, attempt: int = 1) -> str:
+    """The idempotency key of a task: whoever makes it, it is made once."""
+    return f"rehearsal:G{goal.id}:v{version}:{kind}:{attempt}"
+
+
 def of_version(tasks: Iterable[Task], kind: str, version: int) -> list[Task]:
     """The tasks of one kind of work for one version of the report, oldest first."""
     return [
@@ -145,13 +184,15 @@ def new_task(
     finding: str = "",
 ) -> dict[str, Any]:  # fmt: skip
     """The arguments of a new task; after earlier ones it is a retry that says why they ended."""
-    work = WORKS[kind]
+    work = ALL_WORKS[kind]
     last = earlier[-1] if earlier else None
     intent, arguments, title = work.intent, {"audit": kind, "version": version}, work.title
     if kind == CLOSER_LOOK:
         arguments["path"] = path
         intent += f" The largest finding: {finding}."
         title = f"Look closer at {named(path, 120)}" if path else "Say that there is nothing to look closer at"
+    if kind not in wanted(goal) and kind != CHOICE and wanted(goal):
+        arguments["step"] = True
     if note:
         intent += f" The operator sent the report back: “{note}” Every figure is computed again."
     if last is not None:
@@ -161,11 +202,11 @@ def new_task(
         "intent": intent,
         "end_state": work.end_state,
         "constraints": ("Read only: nothing in the folder is changed.",),
-        "must_haves": wanted(goal).get(kind, ()),
+        "must_haves": serves(goal, kind),
         "capabilities": (work.capability,),
         "arguments": arguments,
         "retry_of": None if last is None else last.id,
-        "idempotency_key": f"rehearsal:G{goal.id}:v{version}:{kind}:{len(earlier) + 1}",
+        "idempotency_key": key_of(goal, kind, version, len(earlier) + 1),
     }
 
 
