@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from core.domain.actors import HUMAN
 from core.domain.entities import AgentRecord, Approval, Company, Goal, Round, Task, TaskDep
 from core.domain.goals import is_reviewed
+from core.domain.guardrails import GUARDRAILS_FILE
 from core.domain.limits import OBJECTION_WINDOW_MS
 from core.domain.states import (
     TASK_FINAL,
@@ -68,12 +69,21 @@ def inbox(
     items += _of_tasks(task_map, asked)
     items += _held(task_map, deps)
     items += _missing_roles(goals, task_map.values(), agents)
-    if company is not None and not company.dispatching and any(goal.status in _AT_WORK for goal in goals):
+    held = company is not None and company.stop_reason.startswith(GUARDRAILS_FILE)
+    if company is not None and not company.dispatching and (held or any(goal.status in _AT_WORK for goal in goals)):
         items.append(_stopped(company))
     return sorted(items, key=lambda item: (not item.urgent, item.since, item.id))
 
 
 _AT_WORK = (GoalStatus.PLANNING, GoalStatus.ACTIVE)
+
+
+_SENT_BACK = {
+    ApprovalKind.RED_LINE: "it must not be done like this; the agent is told why and goes on",
+    ApprovalKind.GOAL_CHANGE: "the goal stays as it is; the coordinator plans on with your word",
+    ApprovalKind.GOAL_FAILURE: "the goal goes on; the coordinator plans on",
+    ApprovalKind.CHALLENGE: "the decision stands for now; who challenged it is told why and may do so again",
+}
 
 
 def _of_approval(approval: Approval) -> InboxItem:
@@ -91,18 +101,16 @@ def _of_approval(approval: Approval) -> InboxItem:
         ApprovalKind.GOAL_FAILURE: ("the goal ends as failed", "the coordinator plans on"),
         ApprovalKind.GOAL_CHANGE: (
             "the goal becomes exactly this",
-            "the goal stays as it is; the coordinator plans on",
+            "the goal stays as it is; the coordinator plans on with your word",
         ),
-        ApprovalKind.CHALLENGE: ("the coordinator plans on with the challenge", "the coordinator's decision stands"),
+        ApprovalKind.CHALLENGE: ("the coordinator plans on with what it says", "the coordinator's decision stands"),
         ApprovalKind.EXCHANGE: ("they may go on for as long again", "nobody is woken by their last word"),
         ApprovalKind.MAIL: ("your answer wakes who asked", "it is put aside; nobody is woken"),
     }
     yes, no = effects.get(approval.kind, ("it is tried again", refusal))
     if approval.payload.get("on_reject") == "cancel":
         no = refusal
-    back = "the agent is told why and tries again"
-    if approval.kind == ApprovalKind.RED_LINE:
-        back = "it must not be done like this; the agent is told why and goes on"
+    back = _SENT_BACK.get(approval.kind, "the agent is told why and tries again")
     choices = [decide("a", "approve", "approved", yes), decide("b", "reject", "rejected", no, "note")]
     if approval.kind == ApprovalKind.MAIL:
         choices = [decide("a", "answer", "approved", yes, "note"), decide("b", "put aside", "rejected", no, "note")]

@@ -179,10 +179,6 @@ async def test_the_report_is_accepted(tmp_path: Path, picture: Picture) -> None:
             "ReviewRound", coordinator, round=1, goal_clear="yes", covered="M1 and M2 are", next_step="the report",
             decision="report",
         )  # fmt: skip
-        await office.do(
-            "AddOutput", coordinator, goal=goal, type="document", title="Report", summary="All is counted.",
-            content="# Report\n\n| language | files |\n| --- | ---: |\n| Python | 212 |\n",
-        )  # fmt: skip
         await office.do("ReportGoal", coordinator, goal=goal, summary="Nine languages, no dead link.")
         await office.end(coordinator)
         app = office.app()

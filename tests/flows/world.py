@@ -23,6 +23,13 @@ from tui.app import OpsroomApp
 HOME, SMALL, TINY, WIDE = (120, 40), (80, 24), (40, 12), (200, 50)
 NOON = 1_767_268_800_000  # 2026-01-01 12:00 UTC
 HANDOFF = "Counted every file below the folder by its bytes; generated folders are left out. Nothing is unclear."
+LOOKED_AT = {
+    "requirement_coverage": "every must-have is delivered",
+    "design_consistency": "as planned",
+    "code_quality": "can be computed again",
+    "direction": "towards the goal",
+    "artefact_authenticity": "all figures equal",
+}
 CREW = (
     ("ceo", "Chief", "ceo", None),
     ("coordinator", "Coordinator", "coordinator", "ceo"),
@@ -144,8 +151,8 @@ async def a_goal_at_work(office: Office) -> int:
     for title, must, needs in (
         ("Count files, lines and bytes of every language", ["M1"], ["inventory"]),
         ("Check the relative links of every Markdown file", ["M2"], ["links"]),
-        ("Find files with equal bytes", [], []),
-        ("Look at the largest file", [], []),
+        ("Find files with equal bytes", ["M1"], []),
+        ("Look at the largest file", ["M1"], []),
     ):
         after = [{"task": 2, "on_fail": "hold"}] if title.startswith("Look") else []
         await office.do(
@@ -172,6 +179,7 @@ async def handed_in(office: Office, task: int, slug: str) -> Agent:
     await office.do(
         "AddOutput", agent, task=task, type="data", title="Languages", summary="Nine languages.",
         content='{"Python": {"files": 212, "lines": 31044, "bytes": 1190322}}',
+        must_haves=list((await office.task(task)).must_haves),
     )  # fmt: skip
     await office.do("AddComment", agent, task=task, kind="handoff", body=HANDOFF)
     await office.do("SubmitTask", agent, task=task)
@@ -184,7 +192,7 @@ async def approved(office: Office, task: int, output: int = 1) -> None:
     reviewer = await office.agent("reviewer", "review", task_id=task)
     await office.do(
         "ReviewTask", reviewer, task=task, verdict="approved", summary="A sample of 20 files was counted again.",
-        opened_outputs=[output], dimensions={"figures": "all equal"},
+        opened_outputs=[output], dimensions=LOOKED_AT,
     )  # fmt: skip
     await office.end(reviewer)
 
