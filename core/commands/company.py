@@ -5,9 +5,11 @@ from typing import Any, Literal
 from pydantic import Field
 
 from core.commands.registry import Act, Answer, Command, Reason, Slug, Text, Title, handles, letters
-from core.domain.actors import HUMAN, SYSTEM
+from core.domain.actors import SYSTEM
 from core.domain.entities import AgentRecord, Company
 from core.domain.errors import Conflict, Invalid
+from core.domain.guardrails import GUARDRAILS_FILE
+from core.domain.mentions import PERSON
 from core.domain.states import AgentStatus, Autonomy, OrgStatus, Role
 
 COMPANY_ID = 1
@@ -58,13 +60,16 @@ def edit_company(act: Act, command: EditCompany) -> Answer:
 
 
 class StartCompany(Command):
-    """Let the dispatcher start runs."""
+    """Let the dispatcher start runs. Refused while the company's guardrails cannot be read."""
 
     who = letters("H")
+    reads_guardrails = True
 
 
 @handles(StartCompany)
 def start_company(act: Act, command: StartCompany) -> Answer:
+    if act.guardrails.problem:
+        raise Conflict(f"{act.guardrails.problem}. Nothing is dispatched without red lines.", "Mend it, then start.")
     company = act.tx.get(Company, COMPANY_ID)
     if not company.dispatching:
         act.tx.update(company, "CompanyStarted", dispatching=True, stop_reason="")
@@ -89,6 +94,25 @@ def stop_company(act: Act, command: StopCompany) -> Answer:
     return {"dispatching": False, "ended_runs": ended}
 
 
+class HoldDispatching(Command):
+    """Start no more runs, e.g. while the guardrails cannot be read; those that run go on to their end."""
+
+    who = letters("S")
+    reason: Reason
+    only_the_reason: bool = Field(False, description="A company at work goes on; one that was held says this instead")
+
+
+@handles(HoldDispatching)
+def hold_dispatching(act: Act, command: HoldDispatching) -> Answer:
+    company = act.tx.get(Company, COMPANY_ID)
+    # Of a company that stands still already only a reason of this kind is brought up to date.
+    was_held = not company.dispatching and company.stop_reason.startswith(GUARDRAILS_FILE)
+    ends = company.dispatching and not command.only_the_reason
+    if ends or (was_held and company.stop_reason != command.reason):
+        company = act.tx.update(company, "DispatchingHeld", dispatching=False, stop_reason=command.reason)
+    return {"dispatching": company.dispatching}
+
+
 class HireAgent(Command):
     """Hire an agent directly. One CEO a company; no two of one name (F26)."""
 
@@ -108,7 +132,7 @@ class HireAgent(Command):
 @handles(HireAgent)
 def hire_agent(act: Act, command: HireAgent) -> Answer:
     tx = act.tx
-    if command.slug in (HUMAN, SYSTEM):
+    if command.slug in PERSON | {SYSTEM}:
         raise Invalid(f"{command.slug!r} is reserved.", "Choose another short name.")
     for agent in tx.select(AgentRecord, "slug = :slug OR name = :name", slug=command.slug, name=command.name):
         raise Conflict(f"{agent.name_tag} {agent.name} ({agent.slug}) already has that name.", "Choose another.")

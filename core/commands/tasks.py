@@ -10,6 +10,7 @@ from core.commands.moves import join_round, meet_dependency, move_task, release_
 from core.commands.registry import Act, Answer, Command, Reason, Slug, Text, Title, handles, letters
 from core.commands.shaping import require_shape
 from core.domain.actors import Operator
+from core.domain.discussion import PLACEHOLDER, placeholder_key
 from core.domain.entities import AgentRecord, Goal, Round, Task, TaskDep
 from core.domain.errors import Conflict, Forbidden, Invalid
 from core.domain.goals import is_reviewed
@@ -60,6 +61,7 @@ class NewTask(BaseModel):
 def add_task(act: Act, goal: Goal, new: NewTask, status: TaskStatus, round_: Round | None) -> Task:
     """Insert a task of a goal with its dependencies; counts it in its round. Touches the goal not at all (S1-16)."""
     _require_known(goal, new.must_haves)
+    _require_free_key(act, goal, new.idempotency_key)
     for reference in (new.parent, new.retry_of):
         if reference is not None and act.tx.get(Task, reference).goal_id != goal.id:
             raise Invalid(f"T{reference} belongs to another goal.", f"Name a task of {goal.name_tag}.")
@@ -77,6 +79,17 @@ def add_task(act: Act, goal: Goal, new: NewTask, status: TaskStatus, round_: Rou
     if round_ is not None:
         task = join_round(act, act.tx.get(Task, task.id), round_, "TaskEnqueued", status)
     return task
+
+
+def _require_free_key(act: Act, goal: Goal, key: str | None) -> None:
+    """Raises Conflict for a key that a task has already, Invalid for one that is the program's own."""
+    if key is None:
+        return
+    known = act.tx.value("SELECT id FROM tasks WHERE idempotency_key = :key", key=key)
+    if known is not None:
+        raise Conflict(f"T{known} was made with the key {key!r} already; nothing was written.", "Go on with that one.")
+    if key.startswith(PLACEHOLDER) and key != placeholder_key(goal.id):
+        raise Invalid(f"Keys that begin with {PLACEHOLDER} are the program's own.", "Choose another key.")
 
 
 def _require_known(goal: Goal, must_haves: Sequence[str]) -> None:

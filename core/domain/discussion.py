@@ -7,10 +7,12 @@ from core.domain.limits import DISCUSSION_SEATS, DISCUSSION_TURNS
 from core.domain.shape import missing_of
 from core.domain.states import TASK_FINAL, AgentStatus, Role, TurnOutcome
 
+PLACEHOLDER = "whole:"
+
 
 def placeholder_key(goal_id: int) -> str:
     """The key of the draft task that stands for the whole goal until there are others."""
-    return f"whole:G{goal_id}"
+    return f"{PLACEHOLDER}G{goal_id}"
 
 
 def is_placeholder(task: Task) -> bool:

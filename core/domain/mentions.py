@@ -17,7 +17,7 @@ GROUP_MAX = 30  # agents of one exchange that are looked for
 _AT = re.compile(r"(?<![A-Za-z0-9_.@-])@([A-Za-z][A-Za-z0-9_-]*|[^\W\d_]+)")
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
 _SHOWN = 40
-_ALIKE = 0.5
+_ALIKE = 0.6
 _EACH = EXCHANGE_MESSAGES // 2
 
 
