@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,7 +48,10 @@ def _storable(detail: str) -> str:
 
 
 class Dispatcher:
-    """Lives in the board's owner. `runners` maps a runner kind to its runner."""
+    """Lives in the board's owner. `runners` maps a runner kind to its runner.
+
+    `before` is awaited before anything is started, e.g. to read the guardrails again.
+    """
 
     def __init__(
         self,
@@ -61,6 +64,7 @@ class Dispatcher:
         *,
         retry_s: float = 1.0,
         clock: Callable[[], int],
+        before: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self._door = door
         self._readers = readers
@@ -70,6 +74,7 @@ class Dispatcher:
         self._transcripts = transcripts
         self._retry_s = retry_s
         self._clock = clock
+        self._before = before
         self._tasks: dict[int, asyncio.Task[None]] = {}
         # Between the commit of a start and its task a tick must not take the run for lost.
         self._starting: set[int] = set()
@@ -137,6 +142,8 @@ class Dispatcher:
         self.held = {}
         barred: dict[int, str] = {}
         company_held = ""
+        if self._before is not None:
+            await self._before()
         for run in await self._readers.entities(Run, QUEUED):
             # What holds one run of an agent or a goal back must not keep the others' runs waiting behind it (F16).
             if company_held or run.agent_id in barred:

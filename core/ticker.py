@@ -6,7 +6,7 @@ Tick number = floor((wall − anchor) / period), so it is the same in every proc
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from core.blackboard.owner import release_lease, take_lease
@@ -52,6 +52,8 @@ class Ticked:
 class Ticker:
     """`clock` is the wall in ms, `monotonic` never steps. `lost` tells which live runs are gone.
 
+    `before` is awaited before each tick looks at anything, e.g. to read the guardrails again.
+
     `trouble` says why the last tick did nothing, if it did not.
     """
 
@@ -65,6 +67,7 @@ class Ticker:
         monotonic: Callable[[], float],
         anchor: int = 0,
         on_tick: Callable[[Ticked], None] | None = None,
+        before: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self._writer = writer
         self._door = door
@@ -73,6 +76,7 @@ class Ticker:
         self._monotonic = monotonic
         self._anchor = anchor
         self._on_tick = on_tick
+        self._before = before
         self._wake = asyncio.Event()
         self._one_at_a_time = asyncio.Lock()
         self._last = 0
@@ -108,6 +112,8 @@ class Ticker:
     async def tick(self) -> Ticked:
         """One tick: each step in its own transaction; a failing step is recorded and the next still runs."""
         async with self._one_at_a_time:
+            if self._before is not None:
+                await self._before()
             number = self.number()
             fence = await self._writer.submit(lambda tx: take_lease(tx, TICKER_LEASE, self._door.owner, LEASE_TTL_MS))
             _facts, plan = await self.look()

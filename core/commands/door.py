@@ -39,6 +39,8 @@ class LocalDoor:
 
     async def execute(self, actor: Actor, command: Command, *, key: str | None = None) -> Answer:
         """Carry one command out; with a key, at most once (the same key gives the stored answer again)."""
+        if command.reads_guardrails and self.book.renew is not None:
+            await self.book.renew()
         return await self._writer.submit(lambda tx: self._once(tx, actor, command, key))
 
     async def execute_all(self, actor: Actor, commands: Sequence[Command]) -> list[Answer]:

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from core.commands.approvals import consume
 from core.commands.moves import require_current_run
+from core.commands.redlines import line_of_publication, pass_gate
 from core.commands.registry import Act, Answer, Command, Text, Title, handles, letters
 from core.domain.entities import Approval, Decision, Goal, Output, Task
 from core.domain.errors import Conflict, Forbidden, Invalid
@@ -19,6 +20,7 @@ class AddOutput(Command):
     """Deliver something for a task (or, by the coordinator, for a goal). The program hashes what is really there."""
 
     who = letters("AC")
+    reads_guardrails = True
     task: int | None = None
     goal: int | None = None
     type: OutputType = Field(description="code, document, data, config or other (S4-02)")
@@ -28,7 +30,7 @@ class AddOutput(Command):
     path: str | None = Field(None, description="Or a file below the company's outputs folder")
     must_haves: tuple[str, ...] = Field((), description="Ids of the task's must-haves that it delivers")
     decisions: tuple[int, ...] = Field((), description="Numbers of the goal's decisions that it carries out (S2-24)")
-    publish: bool = Field(False, description="It is to leave the company")
+    publish: bool = Field(False, description="It is to leave the company: a red line, checked before it is kept")
     approval: int | None = Field(None, description="The approval that this act uses up, if it needed one")
     approved_payload: dict[str, object] = Field(default_factory=dict, description="What that approval was about")
 
@@ -51,11 +53,14 @@ def add_output(act: Act, command: AddOutput) -> Answer:
             raise Invalid("What is delivered to a goal covers no must-have: nobody reviews it.", "Deliver to a task.")
         if act.own_run().goal_id != goal_id:
             raise Forbidden(f"Your run is not about G{goal_id}.", "Deliver to the goal that you were called for.")
-    if command.approval is not None:
+    if command.approval is not None and not command.publish:
         subjects = frozenset({f"task:{command.task}", f"goal:{goal_id}"})
         consume(act, tx.get(Approval, command.approval), dict(command.approved_payload), subjects)
     decisions = [_decision(act, goal_id, number) for number in dict.fromkeys(command.decisions)]
     sha256, size = _verify(act, command)
+    gate = _publication_gate(act, command, sha256) if command.publish else {"allowed": True}
+    if not gate["allowed"]:
+        return gate
     output = tx.insert(
         Output, "OutputAdded",
         goal_id=goal_id, task_id=command.task, run_id=act.own_run().id, type=command.type, title=command.title,
@@ -66,6 +71,15 @@ def add_output(act: Act, command: AddOutput) -> Answer:
     for decision in decisions:
         tx.update(decision, "DecisionCovered", covered_by=(*decision.covered_by, output.id))
     return {"id": output.id, "sha256": sha256, "size": size}
+
+
+def _publication_gate(act: Act, command: AddOutput, sha256: str) -> Answer:
+    """What leaves the company stands at the red line; the person sees exactly what would (D-03)."""
+    if command.task is None:
+        raise Invalid("Only an output of a task can be published.", "Make a task of it, or leave `publish` out.")
+    shown = command.model_dump(mode="json", include={"type", "title", "summary", "content", "path"}, exclude_none=True)
+    payload = {"publish": True, **shown, "sha256": sha256}
+    return pass_gate(act, act.tx.get(Task, command.task), line_of_publication(act, payload), payload, command.approval)
 
 
 def _require_must_haves_of(task: Task, command: AddOutput) -> None:

@@ -66,6 +66,7 @@ class Command(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     who: ClassVar[frozenset[Who]] = frozenset()
+    reads_guardrails: ClassVar[bool] = False  # the file is read again first, if it changed
 
     @model_validator(mode="before")
     @classmethod

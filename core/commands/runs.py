@@ -179,6 +179,8 @@ def _held_back(act: Act, run: Run, agent: AgentRecord, command: StartRun) -> tup
     """What keeps a queued run from starting (company, agent, goal or task) and why; both empty if nothing does."""
     tx = act.tx
     company = tx.get(Company, 1)
+    if act.guardrails.problem:
+        return "company", f"nothing is dispatched without red lines: {act.guardrails.problem}"
     if not company.dispatching:
         return "company", f"the company is stopped: {company.stop_reason}"
     if agent.status != AgentStatus.ACTIVE:

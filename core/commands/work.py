@@ -6,6 +6,7 @@ from pydantic import Field
 
 from core.commands.approvals import ask
 from core.commands.moves import move_task, require_current_run
+from core.commands.redlines import start_gate
 from core.commands.registry import Act, Answer, Command, Reason, Title, handles, letters
 from core.commands.verified import require_delivered
 from core.domain.entities import Offer, Task
@@ -65,9 +66,10 @@ def _note_claim(act: Act, task: Task) -> None:
 
 
 class StartTask(Command):
-    """Begin to work on the claimed task."""
+    """Begin to work on the claimed task, unless its tag is a red line: then it waits for the operator (S4-08)."""
 
     who = letters("A")
+    reads_guardrails = True
     task: int
 
 
@@ -75,6 +77,10 @@ class StartTask(Command):
 def start_task(act: Act, command: StartTask) -> Answer:
     task = act.tx.get(Task, command.task)
     run = require_current_run(act, task)
+    TASK.require(task.name_tag, task.status, TaskStatus.WORKING, "StartTask", act.capacities)
+    gate = start_gate(act, task)
+    if not gate["allowed"]:
+        return {"id": task.id, "status": str(TaskStatus.WAITING_HUMAN), **gate}
     task = move_task(
         act, task, TaskStatus.WORKING, "StartTask", "TaskStarted", current_run=run.id, lease_until=act.tx.now + LEASE_MS
     )
