@@ -1,17 +1,21 @@
 """Verdicts on tasks and on rounds (S2-10, S2-11, S3-14, S3-18, S3-19, F8, F9, F13)."""
 
+from typing import Any
+
 import pytest
 
-from core.domain.entities import Approval, Goal, Round, Task
+from core.domain.entities import Approval, Goal, Review, Round, Task
 from core.domain.errors import Conflict, Forbidden, Invalid
-from core.domain.states import GoalStatus, RoundStatus, RunKind, TaskStatus
-from tests.unit.world import World
+from core.domain.limits import FOLLOW_UPS_A_REVIEW
+from core.domain.states import Dimension, GoalStatus, RoundStatus, RunKind, TaskStatus
+from tests.unit.world import FINDING, FIVE, HANDOFF, World
 
 THREE = {"goal_clear": "yes", "covered": "yes", "next_step": "so"}
 
 
-async def handed_in(world: World) -> tuple[Task, int]:
-    task, ada = await world.a_task("review")
+async def handed_in(world: World, risk: str = "standard", **more: Any) -> tuple[Task, int]:
+    tasks = ({"title": "Count the files", "end_state": "a table", "risk": risk, **more.pop("task", {})},)
+    task, ada = await world.a_task("review", tasks=tasks, **more)
     assert ada is not None
     await world.finish(ada)
     rows = await world.read(lambda tx: tx.all("SELECT id FROM outputs WHERE task_id = :t", t=task.id))
@@ -119,12 +123,192 @@ async def test_a_verdict_names_outputs_of_the_task_that_were_opened(world: World
 
 
 @pytest.mark.parametrize("verdict", ["rejected", "needs_revision"])
-async def test_a_refusal_says_what_is_wrong_where_and_what_to_change(world: World, verdict: str) -> None:
+async def test_a_refusal_says_what_where_what_to_change_because_and_by_which_criterion(
+    world: World, verdict: str
+) -> None:
     task, _ = await handed_in(world)
     judge = await world.run("rita", RunKind.REVIEW, task_id=task.id)
-    for findings in ((), ({"what": "wrong", "where": "", "change": "x"},), ({"what": "improve it"},)):
+    lacking = [{**FINDING, name: ""} for name in FINDING] + [
+        {key: value for key, value in FINDING.items() if key != name} for name in FINDING
+    ]
+    for findings in ((), *((finding,) for finding in lacking), ({**FINDING, "criterion": "beauty"},)):
         with pytest.raises(Invalid):
             await world.verdict(judge, task.id, verdict, findings=findings)
+    assert (await world.task(task.id)).criteria == ()
+
+
+async def test_a_verdict_speaks_of_the_dimensions_that_its_risk_asks(world: World) -> None:
+    task, _ = await handed_in(world)
+    judge = await world.run("rita", RunKind.REVIEW, task_id=task.id)
+    for left_out in Dimension:
+        few = {name: text for name, text in FIVE.items() if name != left_out}
+        for dimensions in (few, {**few, left_out: " "}):
+            with pytest.raises(Invalid, match=left_out):
+                await world.verdict(judge, task.id, dimensions=dimensions)
+    with pytest.raises(Invalid, match="beauty"):
+        await world.verdict(judge, task.id, dimensions={**FIVE, "beauty": "yes"})
+    await world.verdict(judge, task.id)
+    await world.finish(judge)
+    low, _ = await handed_in(world, risk="low")
+    judge = await world.run("rita", RunKind.REVIEW, task_id=low.id)
+    await world.verdict(
+        judge, low.id, dimensions={"requirement_coverage": "all there", "artefact_authenticity": "opened it"}
+    )
+    assert (await world.task(low.id)).status == TaskStatus.DONE
+
+
+async def test_a_run_gives_one_verdict(world: World) -> None:
+    task, _ = await handed_in(world)
+    judge = await world.run("rita", RunKind.REVIEW, task_id=task.id)
+    await world.verdict(judge, task.id, "needs_revision")
+    await revised(world, task.id)
+    with pytest.raises(Conflict, match="given its verdict"):
+        await world.verdict(judge, task.id)
+
+
+# Criteria and follow-ups (F8) ---------------------------------------------------------------------------------
+
+
+async def revised(world: World, task_id: int, by: str = "ada") -> None:
+    """The same agent hands its work in again."""
+    actor = await world.run(by, RunKind.EXECUTE, task_id=task_id)
+    await world.delivered(actor, task_id, "43 files")
+    await world.finish(actor)
+
+
+async def test_the_criteria_are_frozen_at_the_first_verdict_until_the_task_asks_for_something_else(
+    world: World,
+) -> None:
+    task, _ = await handed_in(world, must_haves=("counted",), task={"must_haves": ("M1",), "constraints": ("by hand",)})
+    await world.reviewed(task.id, "rejected")
+    frozen = (await world.task(task.id)).criteria
+    assert [criterion["id"] for criterion in frozen][:5] == [
+        "M1", "end_state", "constraint:1", "handoff", "authenticity"
+    ]  # fmt: skip
+    await world.operator("EditTask", task=task.id, priority=0)
+    assert (await world.task(task.id)).criteria == frozen
+    await world.operator("EditTask", task=task.id, constraints=("by hand", "twice"))
+    edited = await world.task(task.id)
+    assert (edited.criteria, edited.constraints) == ((), ("by hand", "twice"))
+    bob = await world.brought_to(task.id, "review", "bob")
+    assert bob is not None
+    await world.finish(bob)
+    judge = await world.run("rita", RunKind.REVIEW, task_id=task.id)
+    await world.verdict(judge, task.id, "rejected", findings=({**FINDING, "criterion": "constraint:2"},))
+    assert "constraint:2" in [criterion["id"] for criterion in (await world.task(task.id)).criteria]
+
+
+async def test_a_later_review_refuses_only_for_what_still_stands_and_new_findings_become_tasks(world: World) -> None:
+    task, _ = await handed_in(world)
+    await world.reviewed(task.id, "needs_revision")
+    await revised(world, task.id)
+    judge = await world.run("chad", RunKind.REVIEW, task_id=task.id)
+    new = {**FINDING, "what": "the fonts differ", "change": "One font in all tables"}
+    with pytest.raises(Invalid, match="only for what an earlier one found"):
+        await world.verdict(judge, task.id, "rejected", findings=(new,))
+    with pytest.raises(Invalid, match="no earlier finding 2"):
+        await world.verdict(judge, task.id, "rejected", findings=({**FINDING, "earlier": 2},))
+    with pytest.raises(Invalid, match="no approval"):
+        await world.verdict(judge, task.id, "approved", findings=({**FINDING, "earlier": 1},))
+    with pytest.raises(Invalid, match="At most 5"):
+        await world.verdict(judge, task.id, "approved", findings=(new,) * (FOLLOW_UPS_A_REVIEW + 1))
+    await world.verdict(judge, task.id, "needs_revision", findings=(new, {**FINDING, "earlier": 1}))
+    after = await world.task(task.id)
+    assert (after.status, after.review_attempts) == (TaskStatus.WORKING, 2)
+    [made] = await world.all(Task, "parent_id = :t", t=task.id)
+    assert (made.status, made.end_state, made.created_by) == (TaskStatus.DRAFT, "One font in all tables", "chad")
+    assert made.title == f"After {task.name_tag}: the fonts differ"
+    last = (await world.all(Review))[-1]
+    assert [finding.get("follow_up") for finding in last.findings] == [made.id, None]
+
+
+async def test_an_approval_may_leave_tasks_behind(world: World) -> None:
+    task, _ = await handed_in(world, must_haves=("counted", "sized"), task={"must_haves": ("M1", "M2")})
+    judge = await world.run("rita", RunKind.REVIEW, task_id=task.id)
+    await world.verdict(judge, task.id, findings=({**FINDING, "criterion": "M2"}, FINDING))
+    assert (await world.task(task.id)).status == TaskStatus.DONE
+    assert [made.must_haves for made in await world.all(Task, "parent_id = :t", t=task.id)] == [("M2",), ("M1", "M2")]
+
+
+async def test_review_without_end_ends_at_the_operator_who_sees_every_finding_and_may_begin_anew(world: World) -> None:
+    task, _ = await handed_in(world)
+    judge = await world.run("rita", RunKind.REVIEW, task_id=task.id)
+    await world.verdict(judge, task.id, "needs_revision", findings=(FINDING, {**FINDING, "what": "no links"}))
+    await world.finish(judge)
+    for _time in range(2):
+        await revised(world, task.id)
+        await world.reviewed(task.id, "needs_revision")
+    assert (await world.task(task.id)).status == TaskStatus.WAITING_HUMAN
+    [question] = await world.pending(f"task:{task.id}")
+    assert [(one["number"], one["what"], one["by"]) for one in question.payload["findings"]] == [
+        (1, "42 is wrong", "rita"), (2, "no links", "rita")
+    ]  # fmt: skip
+    await world.operator("DecideApproval", approval=question.id, decision="approved")
+    for _time in range(2):
+        ada = await world.brought_to(task.id, "review")
+        assert ada is not None
+        await world.finish(ada)
+        await world.reviewed(task.id, "rejected")
+        assert (await world.task(task.id)).status == TaskStatus.PENDING
+    ada = await world.brought_to(task.id, "review")
+    assert ada is not None
+    await world.finish(ada)
+    await world.reviewed(task.id, "rejected")
+    assert "refused 6 times" in (await world.pending(f"task:{task.id}"))[0].title
+
+
+# The mechanical stage (S2-20, S2-21, F9) ----------------------------------------------------------------------
+
+
+async def test_what_is_not_complete_is_not_handed_in_and_all_of_it_is_named(world: World) -> None:
+    tasks = ({"title": "Count", "must_haves": ("M1", "M2", "M3")},)
+    task, ada = await world.a_task("working", tasks=tasks, must_haves=("count", "size", "age"))
+    assert ada is not None
+    with pytest.raises(Conflict) as refused:
+        await world.do(ada, "SubmitTask", task=task.id)
+    for missing in ("no output", "no handoff", "M1", "M2", "M3"):
+        assert missing in refused.value.message
+    file = world.folder / "outputs" / "figures.csv"
+    file.write_text(" \n")
+    blank = {"task": task.id, "type": "data", "title": "M3", "path": file.name}
+    await world.do(ada, "AddOutput", **blank)
+    await world.do(ada, "AddComment", task=task.id, kind="handoff", body=f"{HANDOFF} M2 is in it.")
+    with pytest.raises(Conflict) as refused:
+        await world.do(ada, "SubmitTask", task=task.id)
+    assert "is empty" in refused.value.message
+    assert "M1" in refused.value.message
+    assert "M2" not in refused.value.message
+    file.write_text("42\n")
+    with pytest.raises(Conflict, match=r"changed after it was delivered.*M1"):
+        await world.do(ada, "SubmitTask", task=task.id)
+    with pytest.raises(Invalid, match="M4"):
+        await world.do(ada, "AddOutput", **blank, must_haves=("M4",))
+    file.write_text(" \n")
+    file = world.folder / "outputs" / "again.csv"
+    file.write_text("42\n")
+    await world.finish(ada, "rate_limited")
+    again = await world.brought_to(task.id, "working", "bob")
+    assert again is not None
+    await world.do(again, "AddOutput", **{**blank, "path": file.name}, must_haves=("M1",))
+    await world.do(again, "AddComment", task=task.id, kind="handoff", body=f"{HANDOFF} M2 is in it.")
+    await world.do(again, "SubmitTask", task=task.id)
+
+
+async def test_what_vanished_after_it_was_handed_in_is_not_approved(world: World) -> None:
+    task, ada = await world.a_task("working")
+    assert ada is not None
+    file = world.folder / "outputs" / "figures.csv"
+    file.write_text("42\n")
+    await world.do(ada, "AddOutput", task=task.id, type="data", title="Figures", path=file.name)
+    await world.do(ada, "AddComment", task=task.id, kind="handoff", body=HANDOFF)
+    await world.do(ada, "SubmitTask", task=task.id)
+    await world.finish(ada)
+    file.unlink()
+    judge = await world.run("rita", RunKind.REVIEW, task_id=task.id)
+    with pytest.raises(Conflict, match="gone"):
+        await world.verdict(judge, task.id)
+    await world.verdict(judge, task.id, "needs_revision")
+    assert (await world.task(task.id)).status == TaskStatus.WORKING
 
 
 async def test_outputs_that_changed_since_they_were_opened_are_not_judged(world: World) -> None:
