@@ -94,7 +94,7 @@ class TestTheKeys:
         company, told = demo
         agree("demo", told)
         for words in (
-            ["status"], ["goal list"], ["goal show", "G1"], ["task list"], ["task show", "T2"], ["task show", "T7"],
+            ["status"], ["goal list"], ["goal show", "G1"], ["goal outputs", "G1"], ["task list"], ["task show", "T2"], ["task show", "T7"],
             ["events"], ["inbox"], ["doctor"], ["backup"], ["run", "--headless"], ["stop"], ["start"],
         ):  # fmt: skip
             main([*words[0].split(), str(company), *words[1:], "--json"])
@@ -113,6 +113,13 @@ class TestTheKeys:
             ("goal cancel", ["goal", "cancel", folder, "G1", "--reason", "enough"]),
             ("goal archive", ["goal", "archive", folder, "G1"]),
             ("goal add", ["goal", "add", folder, "Two"]),
+            ("goal explore", ["goal", "explore", folder, "Three"]),
+            ("say", ["say", folder, "G3", "What is it for?"]),
+            ("goal edit", ["goal", "edit", folder, "G3", "--must", "a list :: it names every file"]),
+            ("goal ready", ["goal", "ready", folder, "G3"]),
+            ("goal waive", ["goal", "waive", folder, "G3", "M1"]),
+            ("goal dispatch", ["goal", "dispatch", folder, "G3"]),
+            ("goal end-discussion", ["goal", "end-discussion", folder, "G3"]),
             ("block", ["block", folder, "G2", "--note", "no"]),
         ):
             main([*words, "--json"])

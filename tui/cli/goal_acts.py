@@ -7,6 +7,7 @@ from core.commands.goal_progress import ArchiveGoal, CancelGoal, DispatchGoal
 from core.commands.goals import CreateGoal, ReviewGoal
 from core.commands.registry import Command, build
 from tui.cli import opening
+from tui.cli.must_haves import must_have_of
 from tui.cli.names import folder_of, number_of, quoted
 from tui.cli.output import print_json, say
 
@@ -15,39 +16,41 @@ def add(arguments: argparse.Namespace) -> int:
     """Draft a goal."""
     caps = {} if arguments.round_cap is None else {"round_cap": arguments.round_cap}
     command = build(
-        CreateGoal, title=arguments.title, description=arguments.description, must_haves=tuple(arguments.must),
-        constraints=tuple(arguments.constraint), **caps,
+        CreateGoal, title=arguments.title, description=arguments.description,
+        must_haves=[must_have_of(text) for text in arguments.must], constraints=tuple(arguments.constraint),
+        out_of_scope=tuple(arguments.out_of_scope), **caps,
     )  # fmt: skip
-    return _send(arguments, command, "drafted. Next: opsroom goal dispatch {dir} {goal}")
+    return send(arguments, command, "drafted. Next: opsroom goal dispatch {dir} {goal}")
 
 
 def review(arguments: argparse.Namespace) -> int:
     """Approve a draft as it is now."""
     command = build(ReviewGoal, goal=number_of(arguments.goal, "goal"))
-    return _send(arguments, command, "reviewed. Next: opsroom goal dispatch {dir} {goal}")
+    return send(arguments, command, "reviewed. Next: opsroom goal dispatch {dir} {goal}")
 
 
 def dispatch(arguments: argparse.Namespace) -> int:
     """Put a reviewed draft to work."""
     command = build(DispatchGoal, goal=number_of(arguments.goal, "goal"), discussion=not arguments.no_discussion)
-    return _send(arguments, command, "dispatched. Watch it: opsroom {dir}, or opsroom run {dir} --headless")
+    return send(arguments, command, "dispatched. Watch it: opsroom {dir}, or opsroom run {dir} --headless")
 
 
 def cancel(arguments: argparse.Namespace) -> int:
     """End a goal for good."""
     command = build(CancelGoal, goal=number_of(arguments.goal, "goal"), reason=arguments.reason)
-    return _send(arguments, command, "cancelled, with its open tasks and runs.")
+    return send(arguments, command, "cancelled, with its open tasks and runs.")
 
 
 def archive(arguments: argparse.Namespace) -> int:
     """Put an ended goal out of sight."""
-    return _send(arguments, build(ArchiveGoal, goal=number_of(arguments.goal, "goal")), "archived.")
+    return send(arguments, build(ArchiveGoal, goal=number_of(arguments.goal, "goal")), "archived.")
 
 
-def _send(arguments: argparse.Namespace, command: Command, words: str) -> int:
+def send(arguments: argparse.Namespace, command: Command, words: str) -> int:
+    """Send a command about a goal and say what became of it; `words` may name {dir} and {goal}."""
     folder = folder_of(arguments.dir)
     answer: dict[str, Any] = opening.run(opening.send(folder, command))
-    goal = f"G{answer['id']}"
+    goal = f"G{getattr(command, 'goal', None) or answer['id']}"
     if arguments.json:
         print_json({"id": goal, "command": type(command).__name__, "answer": answer})
     else:

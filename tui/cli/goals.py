@@ -1,12 +1,14 @@
-"""`opsroom goal list` and `opsroom goal show`."""
+"""`opsroom goal list`, `goal show` and `goal outputs`."""
 
 import argparse
 from typing import Any
 
+from core.aggregate import aggregate_outputs, light_outputs
 from core.blackboard.readers import Readers
-from core.domain.entities import Comment, Goal, Output, Round, Task
+from core.domain.coverage import cover
+from core.domain.entities import Comment, Decision, Goal, Round, Task, Turn
 from core.domain.errors import NotFound
-from core.domain.goals import is_reviewed, uncovered
+from core.domain.goals import is_reviewed
 from core.domain.states import GoalStatus, Origin, TaskStatus
 from core.waiting import subtasks_status
 from tui.cli import opening
@@ -72,25 +74,33 @@ async def _show(folder: str, goal_id: int) -> GoalFacts:
         goal = goals[0]
         tasks = await readers.entities(Task, "goal_id = :goal ORDER BY id", goal=goal_id)
         done = sum(task.status == TaskStatus.DONE for task in tasks)
-        open_ids = {must["id"] for must in uncovered(goal, tasks)}
+        decisions = await readers.entities(Decision, "goal_id = :goal ORDER BY id", goal=goal_id)
+        outputs = await light_outputs(readers, goal_id)
+        coverage = cover(goal, tasks, outputs, decisions)
         return {
             **described(goal, len(tasks), done),
             "description": goal.description,
             "constraints": list(goal.constraints),
             "must_haves": [
-                {**must, "state": "waived" if must["waived_by"] else "open" if must["id"] in open_ids else "covered"}
-                for must in goal.must_haves
+                {**must, "verify": must.get("verify", ""), "state": covered.state, "outputs": list(covered.outputs)}
+                for must, covered in zip(goal.must_haves, coverage.must_haves, strict=True)
             ],
+            "decisions": [
+                {
+                    "id": int(decision.id),
+                    "text": decision.text,
+                    "state": decision.state,
+                    "outputs": list(decision.outputs),
+                }
+                for decision in coverage.decisions
+            ],
+            "out_of_scope": list(goal.out_of_scope),
             "content_hash": goal.content_hash,
             "reason": goal.reason,
+            "discussion": await _turns(readers, goal_id),
             "rounds": await _rounds(readers, goal_id),
             "task_list": await tasks_of(readers, tasks),
-            "outputs": [
-                described_output(output)
-                for output in await readers.entities(
-                    Output, "goal_id = :goal AND task_id IS NULL ORDER BY id", goal=goal_id
-                )
-            ],
+            "outputs": [described_output(output) for output in outputs if output.task_id is None],
             "comments": [
                 {"author": comment.author, "kind": str(comment.kind), "body": comment.body, "at": comment.created_at}
                 for comment in await readers.entities(
@@ -98,6 +108,37 @@ async def _show(folder: str, goal_id: int) -> GoalFacts:
                 )
             ],
         }
+
+
+def goal_outputs(arguments: argparse.Namespace) -> int:
+    """List what the tasks of a goal delivered."""
+    goal_id = number_of(arguments.goal, "goal")
+    found = opening.run(_outputs(arguments.dir, goal_id))
+    if arguments.json:
+        print_json(found)
+        return 0
+    rows = [
+        [f"O{o['id']}", f"T{o['task']}" if o["task"] else f"G{goal_id}", o["task_status"] or "", str(o["size"]),
+         " ".join(o["must_haves"]), o["title"]]
+        for o in found["outputs"]
+    ]  # fmt: skip
+    table(rows, ("id", "of", "status", "bytes", "covers", "title"))
+    if found["left_out"]:
+        say(f"… and {found['left_out']} more; `opsroom task show` has those of one task")
+    return 0
+
+
+async def _outputs(folder: str, goal_id: int) -> GoalFacts:
+    async with opening.reading(folder_of(folder)) as board:
+        return await aggregate_outputs(board.readers, goal=goal_id)
+
+
+async def _turns(readers: Readers, goal_id: int) -> list[GoalFacts]:
+    return [
+        {"turn": turn.number, "outcome": str(turn.outcome), "agents": len(turn.agents), "new_tasks": turn.new_tasks,
+         "questions": turn.questions, "objections": turn.objections}
+        for turn in await readers.entities(Turn, "goal_id = :goal ORDER BY number", goal=goal_id)
+    ]  # fmt: skip
 
 
 async def _rounds(readers: Readers, goal_id: int) -> list[GoalFacts]:
@@ -121,9 +162,18 @@ def _tell(goal: GoalFacts) -> None:
     if goal["description"]:
         say(f"\n{goal['description']}")
     for must in goal["must_haves"]:
-        say(f"  {must['id']} [{must['state']}] {must['text']}")
+        say(f"  {must['id']} [{must['state']}] {must['text']}{_by(must['outputs'])}")
+        if must["verify"]:
+            say(f"      seen by: {must['verify']}")
     for constraint in goal["constraints"]:
         say(f"  limit: {constraint}")
+    for text in goal["out_of_scope"]:
+        say(f"  not asked for: {text}")
+    for decision in goal["decisions"]:
+        say(f"  decision {decision['id']} [{decision['state']}] {decision['text']}{_by(decision['outputs'])}")
+    for turn in goal["discussion"]:
+        brought = f"{turn['new_tasks']} tasks, {turn['questions']} questions, {turn['objections']} objections"
+        say(f"  turn {turn['turn']}: {turn['outcome'].replace('_', ' ')}, {brought}")
     for round_ in goal["rounds"]:
         ended = round_["tasks"] - round_["open_tasks"]
         decision = f", {round_['decision']}" if round_["decision"] else ""
@@ -136,3 +186,7 @@ def _tell(goal: GoalFacts) -> None:
         say(f"\nO{output['id']} {output['title']} ({output['size']} bytes)\n{output['summary']}")
     for comment in goal["comments"]:
         say(f"\n{when(comment['at'])} {comment['author']} ({comment['kind']}):\n{comment['body']}")
+
+
+def _by(outputs: list[int]) -> str:
+    return f" (by {', '.join(f'O{number}' for number in outputs)})" if outputs else ""

@@ -38,6 +38,17 @@ JSON = _argument("--json", action="store_true", help="print JSON instead of text
 GOAL = _argument("goal", metavar="GOAL", help="the goal's id, e.g. G1")
 NOTE = _argument("--note", default="", metavar="TEXT", help="your reason; needed where something is refused")
 ID = _argument("id", metavar="ID", help="what it is about: G1, T12, Q3 (an approval) or N2 (a round)")
+MUST = _argument(
+    "--must",
+    action="append",
+    default=[],
+    metavar="TEXT",
+    help="a must-have, e.g. 'a list of files :: it names every file'; may be repeated",
+)
+CONSTRAINT = _argument("--constraint", action="append", default=[], metavar="TEXT", help="a limit; may be repeated")
+OUT_OF_SCOPE = _argument(
+    "--out-of-scope", action="append", default=[], metavar="TEXT", help="what it does not ask for; may be repeated"
+)
 APPROVE_ALL = _argument("--approve-all", action="store_true", help="take every decision by its approving choice")
 PACE = _argument("--pace", type=int, metavar="MS", help="how long the agents pause between acts (0-60000)")
 
@@ -101,6 +112,8 @@ SUBCOMMANDS: tuple[Subcommand, ...] = (
     ),
     Subcommand(("goal", "show"), "one goal with its rounds, tasks and report", "tui.cli.goals:show_goal",
                (DIR, GOAL, JSON)),
+    Subcommand(("goal", "outputs"), "what its tasks delivered, in one list", "tui.cli.goals:goal_outputs",
+               (DIR, GOAL, JSON)),
     Subcommand(
         ("goal", "add"),
         "draft a goal; dispatching it is another act",
@@ -109,9 +122,69 @@ SUBCOMMANDS: tuple[Subcommand, ...] = (
             DIR,
             _argument("title", metavar="TITLE", help="what is to be achieved"),
             _argument("--description", default="", metavar="TEXT", help="more about it"),
-            _argument("--must", action="append", default=[], metavar="TEXT", help="a must-have; may be repeated"),
-            _argument("--constraint", action="append", default=[], metavar="TEXT", help="a limit; may be repeated"),
+            MUST,
+            CONSTRAINT,
+            OUT_OF_SCOPE,
             _argument("--round-cap", type=int, metavar="N", help="at most so many rounds (1-100)"),
+            JSON,
+        ),
+    ),
+    Subcommand(
+        ("goal", "explore"),
+        "talk a goal over with the coordinator until it is ready",
+        "tui.cli.talking:explore",
+        (
+            DIR,
+            _argument("title", nargs="?", metavar="TITLE", help="what a new goal is about"),
+            _argument("--goal", metavar="GOAL", help="a draft that is there, instead of a new one"),
+            JSON,
+        ),
+    ),
+    Subcommand(
+        ("goal", "edit"),
+        "change what a draft says; lists are replaced whole",
+        "tui.cli.talking:edit",
+        (
+            DIR,
+            GOAL,
+            _argument("--title", metavar="TEXT", help="what is to be achieved"),
+            _argument("--description", metavar="TEXT", help="more about it"),
+            MUST,
+            CONSTRAINT,
+            OUT_OF_SCOPE,
+            JSON,
+        ),
+    ),
+    Subcommand(("goal", "ready"), "end the talk: exactly this may be dispatched", "tui.cli.talking:ready",
+               (DIR, GOAL, JSON)),
+    Subcommand(
+        ("goal", "end-discussion"),
+        "end the discussion of a goal that is planned",
+        "tui.cli.talking:end_discussion",
+        (DIR, GOAL, _argument("--note", default="", metavar="TEXT", help="what you decide, for those who go on"), JSON),
+    ),
+    Subcommand(
+        ("goal", "waive"),
+        "let a goal do without a must-have or a decision",
+        "tui.cli.talking:waive",
+        (
+            DIR,
+            GOAL,
+            _argument("what", metavar="WHAT", help="a must-have's id, e.g. M2, or a decision's number"),
+            _argument("--reason", default="", metavar="TEXT", help="why; needed for a decision"),
+            JSON,
+        ),
+    ),
+    Subcommand(
+        ("say",),
+        "write on the board; @name wakes that agent",
+        "tui.cli.talking:say",
+        (
+            DIR,
+            _argument("what", metavar="WHAT", help="a goal or a task: G1, T12"),
+            _argument("text", metavar="TEXT", help="what you say; /note wakes nobody"),
+            _argument("--kind", default="dialogue", metavar="KIND", help="e.g. note, objection, decision"),
+            _argument("--reply-to", type=int, metavar="N", help="the comment that it answers"),
             JSON,
         ),
     ),
@@ -196,4 +269,7 @@ SUBCOMMANDS: tuple[Subcommand, ...] = (
         (_argument("dir", nargs="?", metavar="DIR", help="the company's folder"), JSON),
     ),
 )  # fmt: skip
-GROUPS = {"goal": "list, show, add, review, dispatch, cancel, archive", "task": "list, show"}
+GROUPS = {
+    group: ", ".join(sub.words[1] for sub in SUBCOMMANDS if len(sub.words) == 2 and sub.words[0] == group)
+    for group in dict.fromkeys(sub.words[0] for sub in SUBCOMMANDS if len(sub.words) == 2)
+}
