@@ -24,6 +24,8 @@ from core.config import CONFIG, Config, board_path, read_config, write_config
 from core.dispatcher import Caps, Dispatcher
 from core.domain.actors import Actor, Operator
 from core.domain.errors import BoardCorrupt, BoardError, Invalid
+from core.guardrails import GuardrailWatch, write_shipped
+from core.reports import ReportFiles
 from core.ticker import Ticked, Ticker
 
 SOCKET_PATH_MAX = 100  # sun_path holds 108 bytes on Linux, 104 elsewhere
@@ -66,6 +68,7 @@ def _make_folder(folder: Path, config: Config) -> None:
         for name in ("outputs", "runs", "agents", "knowledge", "prompts"):
             (folder / name).mkdir(mode=0o700, exist_ok=True)
         write_config(folder, config)
+        write_shipped(folder)
     except OSError as error:
         raise Invalid(f"{folder} cannot be made: {error.strerror}.", "Choose a folder that you may write.") from None
 
@@ -87,7 +90,9 @@ class OpenCompany:
         self._remote = RemoteDoor(socket_path(folder))
         self._jobs: list[asyncio.Task[None]] = []
         self._unfollow: list[Callable[[], None]] = []
+        self._guardrails = GuardrailWatch(folder)
         self._transcripts: Transcripts | None = None
+        self._reports: ReportFiles | None = None
 
     @classmethod
     async def open(
@@ -105,6 +110,7 @@ class OpenCompany:
         company = cls(folder, config, board, runners or {}, clock)
         try:
             await company._check_founded()
+            await company._guardrails.renew()
             company._take_up()
             if company.dispatcher is not None:
                 # Before anything is written: what an owner who died left running must not outlive its run (F17).
@@ -150,7 +156,7 @@ class OpenCompany:
         if writer is None or self._local is not None:
             return
         caps = self.config.caps
-        self._local = LocalDoor(writer, self.token)
+        self._local = LocalDoor(writer, self.token, self._guardrails.book)
         self._transcripts = Transcripts(self.folder / "runs", self.clock)
         self.dispatcher = Dispatcher(
             self._local,
@@ -160,11 +166,17 @@ class OpenCompany:
             Caps(caps.runs_at_once, caps.starts_per_minute, caps.run_seconds),
             self._transcripts,
             clock=self.clock,
+            before=self._check_guardrails,
         )
         self.ticker = Ticker(
             writer, self._local, self.dispatcher.lost,
             clock=self.clock, monotonic=time.monotonic, on_tick=self._note_tick,
+            before=self._check_guardrails,
         )  # fmt: skip
+
+    async def _check_guardrails(self) -> None:
+        if self._local is not None:
+            await self._guardrails.check(self._local)
 
     def _note_tick(self, ticked: Ticked) -> None:
         self.last_tick = ticked
@@ -180,10 +192,12 @@ class OpenCompany:
         assert self.ticker is not None
         assert self.dispatcher is not None
         await self.dispatcher.sweep()
-        self._unfollow += [self.board.follow(self.dispatcher.hear), self.board.follow(self.ticker.hear)]
+        reports = self._reports = ReportFiles(self.folder, self.board.readers)
+        self._unfollow += [self.board.follow(heard) for heard in (self.dispatcher.hear, self.ticker.hear, reports.hear)]
         self._jobs += [
             asyncio.create_task(self.dispatcher.run(), name="dispatcher"),
             asyncio.create_task(self.ticker.run(), name="ticker"),
+            asyncio.create_task(reports.run(), name="reports"),
         ]
 
     async def _wait_for_ownership(self) -> None:
@@ -191,6 +205,7 @@ class OpenCompany:
             await asyncio.sleep(0.5)
             with contextlib.suppress(BoardError):
                 if await self.board.try_own():
+                    await self._guardrails.renew()
                     self._take_up()
                     await self._start_owner()
                     return
@@ -203,6 +218,8 @@ class OpenCompany:
             job.cancel()
         await asyncio.gather(*self._jobs, return_exceptions=True)
         self._jobs.clear()
+        if self._reports is not None:
+            await self._reports.finish()
         if self.ticker is not None:
             await self.ticker.give_up_lease()
         if self._transcripts is not None:

@@ -10,43 +10,27 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from core.blackboard.readers import Readers
 from core.commands.door import Door
 from core.commands.registry import parse
 from core.domain.actors import Operator
-from core.domain.errors import (
-    BoardError,
-    BoardReadOnly,
-    Conflict,
-    Forbidden,
-    Invalid,
-    NotFound,
-    OpsroomError,
-)
+from core.domain.errors import BoardError, BoardReadOnly, Invalid, OpsroomError
+from core.server.reading import body_of, reading_routes, status_of
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
     from starlette.requests import Request
     from starlette.responses import Response
 
-STATUS: tuple[tuple[type[OpsroomError], int], ...] = (
-    (Conflict, 409),
-    (NotFound, 404),
-    (Forbidden, 403),
-    (Invalid, 422),
-    (BoardError, 503),
-)
-
 BODY_MAX = 4 * 1_048_576
 KEY_MAX = 200
 
 
-def status_of(error: OpsroomError) -> int:
-    """The HTTP status of an error."""
-    return next((status for kind, status in STATUS if isinstance(error, kind)), 500)
+def application(door: Callable[[], Door | None], readers: Readers | None = None) -> "Starlette":
+    """`POST /api/commands/{name}` with the command's fields as JSON; `Idempotency-Key` makes it at most once.
 
-
-def application(door: Callable[[], Door | None]) -> "Starlette":
-    """`POST /api/commands/{name}` with the command's fields as JSON; `Idempotency-Key` makes it at most once."""
+    With `readers`, also the questions of `core.server.reading`.
+    """
     from starlette.applications import Starlette
     from starlette.responses import JSONResponse
     from starlette.routing import Route
@@ -67,15 +51,14 @@ def application(door: Callable[[], Door | None]) -> "Starlette":
                 raise Invalid(f"An idempotency key has at most {KEY_MAX} characters.", "Send a shorter one.")
             answer = await here.execute(Operator(), parse(request.path_params["name"], arguments), key=key)
         except OpsroomError as error:
-            body = {"error": {"code": error.code, "message": error.message, "hint": error.hint}}
-            return JSONResponse(body, status_of(error))
+            return JSONResponse(body_of(error), status_of(error))
         return JSONResponse({"answer": answer})
 
     async def about(_request: "Request") -> "Response":
         return JSONResponse({"opsroom": True, "pid": os.getpid()})
 
     routes = [Route("/api/commands/{name}", command, methods=["POST"]), Route("/api/about", about)]
-    return Starlette(routes=routes)
+    return Starlette(routes=[*routes, *([] if readers is None else reading_routes(readers))])
 
 
 async def _body(request: "Request") -> bytes:
@@ -105,12 +88,12 @@ def bind(path: Path) -> socket.socket:
 
 
 @asynccontextmanager
-async def serving(door: Callable[[], Door | None], path: Path) -> AsyncIterator[None]:
+async def serving(door: Callable[[], Door | None], path: Path, readers: Readers | None = None) -> AsyncIterator[None]:
     """Serve the door on a unix socket for as long as the context lasts."""
     import uvicorn
 
     listener = bind(path)
-    config = uvicorn.Config(application(door), log_config=None, lifespan="off", timeout_graceful_shutdown=1)
+    config = uvicorn.Config(application(door, readers), log_config=None, lifespan="off", timeout_graceful_shutdown=1)
     server = uvicorn.Server(config)
     # Signals belong to the room, not to uvicorn.
     server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign,assignment]

@@ -96,7 +96,8 @@ async def served(company: OpenCompany, warn: Callable[[str], None]) -> AsyncIter
 
     async with AsyncExitStack() as stack:
         try:
-            await stack.enter_async_context(serving(lambda: company.local_door, socket_path(company.folder)))
+            here = serving(lambda: company.local_door, socket_path(company.folder), company.board.readers)
+            await stack.enter_async_context(here)
         except (OpsroomError, OSError) as error:
             warn(f"Other processes cannot send commands: {error}")
         yield

@@ -14,6 +14,7 @@ ALTER TABLE reviews ADD COLUMN settled INTEGER NOT NULL DEFAULT 1;
 ALTER TABLE reviews ADD COLUMN rebuttal_answer TEXT NOT NULL DEFAULT '';
 ALTER TABLE reviews ADD COLUMN rebutted_by TEXT NOT NULL DEFAULT '';
 ALTER TABLE decisions ADD COLUMN waived_by TEXT NOT NULL DEFAULT '';
+CREATE INDEX tasks_parent ON tasks(parent_id) WHERE parent_id IS NOT NULL;
 CREATE INDEX decisions_goal ON decisions(goal_id, id);
 CREATE INDEX mentions_comment ON mentions(comment_id);
 CREATE INDEX mentions_run ON mentions(run_id) WHERE run_id IS NOT NULL;
