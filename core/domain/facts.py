@@ -68,7 +68,7 @@ def discuss_base(turn: Turn, agent_id: int) -> str:
 
 def ruling_base(task: Task) -> str:
     """The name under which attempts to rule on a disputed review are counted."""
-    return f"rule:{task.id}:{task.review_attempts}"
+    return f"rule:{task.id}:{task.review_attempts}:{task.fence}"
 
 
 def round_review_base(round_: Round) -> str:
