@@ -1,8 +1,10 @@
 """What holds on every board at every moment, whoever does what. Each law answers the places where it is broken."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from core.blackboard.transaction import Transaction
+from core.domain.limits import DISCUSSION_TURNS
 
 LIVE = "status IN ('queued', 'starting', 'running')"
 FINAL = "('done', 'failed', 'cancelled')"
@@ -65,58 +67,127 @@ FORBIDDEN = {
     "an event tells of a time before another's": (
         "SELECT a.id FROM events a JOIN events b ON b.id = a.id + 1 WHERE b.at < a.at"
     ),
+    "the last word on a done task is no approval": (
+        "SELECT id FROM tasks WHERE status = 'done' AND (SELECT verdict FROM reviews WHERE subject = 'task'"
+        " AND subject_id = tasks.id ORDER BY id DESC LIMIT 1) <> 'approved'"
+    ),
+    "a task of high risk is done by the word of one reviewer": (
+        "SELECT id FROM tasks WHERE status = 'done' AND risk = 'high' AND NOT EXISTS (SELECT 1 FROM reviews WHERE"
+        " subject = 'task' AND subject_id = tasks.id AND stage = 'ruling' AND verdict = 'approved') AND (SELECT"
+        " count(DISTINCT reviewer) FROM reviews WHERE subject = 'task' AND subject_id = tasks.id"
+        " AND verdict = 'approved') < 2"
+    ),
+    "the second look is the first reviewer's": (
+        "SELECT subject_id, attempt, reviewer FROM reviews WHERE subject = 'task' AND stage IN ('review', 'second')"
+        " GROUP BY subject_id, attempt, reviewer HAVING count(*) > 1"
+    ),
+    "a verdict was contradicted twice": (
+        "SELECT subject_id, attempt FROM reviews WHERE rebuttal_answer <> '' GROUP BY subject_id, attempt"
+        " HAVING count(*) > 1"
+    ),
+    "three refusals and no question to the operator": (
+        "SELECT id, review_attempts FROM tasks WHERE review_attempts / 3 > (SELECT count(*) FROM approvals WHERE"
+        " entity = 'task:' || tasks.id AND kind = 'question' AND title LIKE '% was refused %')"
+    ),
+    "somebody works on a task whose plan stands open for objection": (
+        "SELECT id FROM tasks WHERE plan_until IS NOT NULL AND (status <> 'working' OR EXISTS (SELECT 1 FROM runs"
+        f" WHERE runs.task_id = tasks.id AND runs.kind = 'execute' AND runs.{LIVE} AND runs.id = tasks.current_run))"
+    ),
+    "a discussion has more turns than it may": (f"SELECT goal_id, number FROM turns WHERE number > {DISCUSSION_TURNS}"),
+    "a goal has two open turns, or one after its discussion": (
+        "SELECT turns.goal_id FROM turns JOIN goals ON goals.id = goal_id WHERE ended_at IS NULL"
+        " GROUP BY goal_id HAVING count(*) > 1 OR max(goals.status) <> 'planning'"
+    ),
+    "a goal is talked over that is no draft": (
+        "SELECT id, status FROM goals WHERE exploring = 1 AND status <> 'draft'"
+    ),
+    "work on a goal begins before its discussion is over": (
+        "SELECT tasks.id FROM tasks JOIN goals ON goals.id = goal_id WHERE goals.status IN ('draft', 'planning')"
+        f" AND tasks.status NOT IN ('draft', {FINAL[1:]}"
+    ),
+    "the coordinator opened a round above the cap": (
+        "SELECT rounds.id, number, round_cap FROM rounds JOIN goals ON goals.id = goal_id WHERE number > round_cap"
+    ),
+    "a mention woke who wrote it": (
+        "SELECT mentions.id FROM mentions JOIN comments ON comments.id = comment_id JOIN agents"
+        " ON agents.id = mentions.agent_id WHERE comments.author = agents.slug"
+    ),
+    "two runs answer for one agent where it was named": (
+        "SELECT agent_id, task_id, goal_id FROM runs WHERE kind = 'mention' AND status IN ('starting', 'running')"
+        " GROUP BY agent_id, task_id, goal_id HAVING count(*) > 1"
+    ),
+    "a mention is held and nobody was asked": (
+        "SELECT id FROM mentions WHERE status = 'held' AND NOT EXISTS (SELECT 1 FROM approvals WHERE kind = 'exchange'"
+        " AND status = 'pending' AND entity = CASE WHEN mentions.task_id IS NULL THEN 'goal:' || mentions.goal_id"
+        " ELSE 'task:' || mentions.task_id END)"
+    ),
+    "a goal was reported that lacks a must-have": (
+        "SELECT goals.id, must.value ->> '$.id' AS lacks FROM goals, json_each(goals.must_haves) AS must"
+        " WHERE status IN ('reporting', 'done') AND must.value ->> '$.waived_by' = '' AND NOT EXISTS (SELECT 1"
+        " FROM outputs, json_each(outputs.must_haves) AS named JOIN tasks ON tasks.id = outputs.task_id"
+        " WHERE outputs.goal_id = goals.id AND tasks.status = 'done' AND named.value = must.value ->> '$.id')"
+    ),
+    "a goal was reported though a decision is in no output": (
+        "SELECT goals.id, decisions.id AS decision FROM decisions JOIN goals ON goals.id = goal_id"
+        " WHERE goals.status IN ('reporting', 'done') AND decisions.waived_by = '' AND NOT EXISTS (SELECT 1"
+        " FROM json_each(decisions.covered_by) AS by JOIN outputs ON outputs.id = by.value JOIN tasks"
+        " ON tasks.id = outputs.task_id WHERE tasks.status = 'done')"
+    ),
 }
+COUNTERS = "a kept counter is wrong"
+FORGOTTEN = "an open task waits for nothing and nobody"
+UNTOLD = "the tables are not what the events tell"
+LAWS = (*FORBIDDEN, COUNTERS, FORGOTTEN, UNTOLD)
 
 
-def broken_laws(tx: Transaction) -> list[str]:
-    """Every law that does not hold now, and where."""
+def broken_laws(tx: Transaction) -> list[tuple[str, str]]:
+    """Every law that does not hold now, and where. FORGOTTEN and UNTOLD are looked at elsewhere."""
     return list(_broken(tx))
 
 
-def _broken(tx: Transaction) -> Iterator[str]:
+def _broken(tx: Transaction) -> Iterator[tuple[str, str]]:
     for law, query in FORBIDDEN.items():
         for row in tx.all(query):
-            yield f"{law}: {row}"
+            yield law, ", ".join(f"{name} {value}" for name, value in row.items())
     for thing, why in kept_counts(tx).items():
-        yield f"a kept counter is wrong: {thing}: {why}"
+        yield COUNTERS, f"{thing}: {why}"
 
 
-def waiting_for_nothing(tx: Transaction, named: set[str], reached: set[str]) -> list[str]:
+def waiting_for_nothing(tx: Transaction, known: set[str]) -> list[str]:
     """Open tasks that nothing will ever move (F16).
 
-    `named` are the things in the inbox, `reached` those that the next tick acts on or names with a reason.
+    `known` are the things in the inbox, and those that the next tick acts on or names with a reason, e.g. `task:3`.
     """
     lost = []
     for task in tx.all(
         f"SELECT id, status, open_deps, current_run, goal_id, round_id FROM tasks WHERE status NOT IN {FINAL}"
     ):
-        known = named | reached
-        goal = tx.one("SELECT status FROM goals WHERE id = :id", id=task["goal_id"])
-        assert goal is not None
-        causes = tx.all(
-            "SELECT tasks.id, tasks.status FROM task_deps JOIN tasks ON tasks.id = depends_on"
-            f" WHERE task_id = :t AND met = 0 AND tasks.status NOT IN {FINAL}",
-            t=task["id"],
-        )
-        moves = (
-            f"task:{task['id']}" in known
-            or task["current_run"] is not None
-            or bool(causes)
-            or (
-                task["status"] == "draft"
-                and (goal["status"] in ("draft", "planning") or f"goal:{task['goal_id']}" in known)
-            )
-            or (task["status"] == "draft" and f"round:{task['round_id']}" in known)
-            or tx.value(f"SELECT 1 FROM runs WHERE {LIVE} AND task_id = :t", t=task["id"]) is not None
-            or (
-                task["status"] == "draft"
-                and tx.value("SELECT 1 FROM rounds WHERE goal_id = :g AND status <> 'closed'", g=task["goal_id"])
-                is not None
-            )
-        )
-        if not moves:
-            lost.append(f"T{task['id']} is {task['status']} and waits for nothing")
+        if f"task:{task['id']}" not in known and not _is_moved(tx, task, known):
+            lost.append(f"T{task['id']} is {task['status']}")
     return lost
+
+
+def _is_moved(tx: Transaction, task: dict[str, Any], known: set[str]) -> bool:
+    """Whether a run, another task, or what its goal or round waits for will move it."""
+    if task["current_run"] is not None:
+        return True
+    if tx.value(f"SELECT 1 FROM runs WHERE {LIVE} AND task_id = :t LIMIT 1", t=task["id"]) is not None:
+        return True
+    cause = (
+        "SELECT 1 FROM task_deps JOIN tasks ON tasks.id = depends_on"
+        f" WHERE task_id = :t AND met = 0 AND tasks.status NOT IN {FINAL} LIMIT 1"
+    )
+    if tx.value(cause, t=task["id"]) is not None:
+        return True
+    if task["status"] != "draft":
+        return False
+    # A draft waits for its goal to be dispatched or planned, or for the round that takes it along.
+    above = {f"goal:{task['goal_id']}", f"round:{task['round_id']}"}
+    status = tx.value("SELECT status FROM goals WHERE id = :g", g=task["goal_id"])
+    unclosed = "SELECT 1 FROM rounds WHERE goal_id = :g AND status <> 'closed'"
+    called = f"SELECT 1 FROM runs WHERE goal_id = :g AND {LIVE}"
+    moving = tx.value(f"{unclosed} UNION {called} LIMIT 1", g=task["goal_id"]) is not None
+    return bool(above & known) or status == "draft" or moving
 
 
 def kept_counts(tx: Transaction) -> dict[str, str]:

@@ -28,12 +28,13 @@ class Bounds(BaseModel):
 class Person(BaseModel):
     """The operator: `kindly` says yes to everything, `random` decides by lot, `absent` never comes.
 
-    A present one looks at the inbox each `every` ticks.
+    A present one looks at the inbox each `every` ticks. With `explore` goals begin with a talk instead of a dispatch.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     manner: Literal["kindly", "random", "absent"] = "kindly"
     every: int = Field(2, ge=1, le=10_000)
+    explore: bool = False
 
 
 class Policy(BaseModel):

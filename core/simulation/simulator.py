@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -13,19 +13,21 @@ from core.blackboard.board import Board
 from core.commands.door import LocalDoor
 from core.commands.registry import Answer, parse
 from core.dispatcher import Caps, Dispatcher
-from core.domain.actors import Operator
-from core.domain.entities import Run
+from core.domain.actors import HUMAN, Operator
+from core.domain.entities import Comment, Goal, Run
 from core.domain.errors import OpsroomError
 from core.domain.inbox import Choice, InboxItem
 from core.domain.limits import TICK_MS
+from core.domain.plan import Action
 from core.domain.states import Role
 from core.simulation.agents import CAPABILITIES, GOOD, RUN_MINUTES, Habits, Scripted
 from core.simulation.clock import Clock
-from core.simulation.laws import broken_laws
+from core.simulation.laws import FORGOTTEN, broken_laws, waiting_for_nothing
 from core.ticker import Ticked, Ticker
 from core.waiting import owed
 
-STAFF: tuple[tuple[str, Role, tuple[str, ...]], ...] = (
+Staff = tuple[tuple[str, Role, tuple[str, ...]], ...]
+STAFF: Staff = (
     ("vera", Role.CEO, ()),
     ("cora", Role.COORDINATOR, ()),
     ("rita", Role.REVIEWER, ()),
@@ -52,6 +54,8 @@ class Simulation:
         self.agents = Scripted(seed, habits, clock, run_minutes=run_minutes)
         self.caps = caps
         self.owners = 0
+        self.decided = 0
+        self.on_broken: Callable[[str, str], None] = _fail
         self.ticks: list[Ticked] = []
         self.take_up()
 
@@ -108,9 +112,17 @@ class Simulation:
                 return
 
     async def check(self) -> None:
-        """Every law of the board holds."""
-        wrong = await self.read(broken_laws)
-        assert not wrong, "\n".join(wrong)
+        """Look whether every law of the board holds; `on_broken` hears of those that do not."""
+        for law, where in await self.read(broken_laws):
+            self.on_broken(law, where)
+
+    async def check_nothing_is_forgotten(self) -> None:
+        """Every open task can move, or somebody or something is named that it waits for."""
+        _, plan = await self.ticker.look()
+        known = {item.entity for item in await self.inbox()}
+        known |= {entity for action in plan.actions for entity in _about(action)} | {held.entity for held in plan.held}
+        for where in await self.read(lambda tx: waiting_for_nothing(tx, known)):
+            self.on_broken(FORGOTTEN, where)
 
     async def inbox(self) -> list[InboxItem]:
         """What waits for the person."""
@@ -123,6 +135,7 @@ class Simulation:
             arguments[choice.note_field] = "because"
         try:
             await self.operator(choice.command, **arguments)
+            self.decided += 1
         except OpsroomError as error:
             logging.getLogger(__name__).info("%s: %s", item.id, error)
 
@@ -131,6 +144,14 @@ class Simulation:
         for item in await self.inbox():
             if item.choices:
                 await self.decide(item, item.choices[0] if kindly else self.source.choice(item.choices))
+
+    async def answer_questions(self) -> None:
+        """Say something where the coordinator asked about a goal that is talked over."""
+        for goal in await self.board.readers.entities(Goal, "exploring = 1 ORDER BY id"):
+            last = "goal_id = :g AND task_id IS NULL AND kind = 'dialogue' ORDER BY id DESC LIMIT 1"
+            words = await self.board.readers.entities(Comment, last, g=goal.id)
+            if words and words[0].author != HUMAN:
+                await self.operator("AddComment", goal=goal.id, kind="dialogue", body="Every file, counted once.")
 
     async def end_hanging(self) -> None:
         """The person's patience is over."""
@@ -148,6 +169,23 @@ class Simulation:
         return await self.board.readers.last_event()
 
 
+def _fail(law: str, where: str) -> None:
+    raise AssertionError(f"{law}: {where}")
+
+
+def _about(action: Action) -> Iterator[str]:
+    """What a planned action is about."""
+    for name in ("task", "round", "goal"):
+        number = action.arguments.get(name) or action.arguments.get(f"{name}_id")
+        if number:
+            yield f"{name}:{number}"
+            break
+    if entity := action.arguments.get("entity"):
+        yield str(entity)
+    for name in ("offers", "tasks"):
+        yield from (f"task:{number}" for number in action.arguments.get(name, ()))
+
+
 @asynccontextmanager
 async def a_simulation(
     folder: Path,
@@ -156,12 +194,14 @@ async def a_simulation(
     *,
     started: bool = True,
     mission: str = "",
-    staff: tuple[tuple[str, Role, tuple[str, ...]], ...] = STAFF,
+    staff: Staff = STAFF,
+    caps: Caps = CAPS,
+    run_minutes: float = RUN_MINUTES,
 ) -> AsyncIterator[Simulation]:
     """A company at the beginning of its time."""
     clock = Clock()
     board = await Board.open(folder / "board.db", clock=clock, create=True, role="owner")
-    simulation = Simulation(board, folder, clock, seed, habits)
+    simulation = Simulation(board, folder, clock, seed, habits, caps, run_minutes)
     try:
         await simulation.operator("CreateCompany", name="Test", mission=mission)
         for slug, role, capabilities in staff:

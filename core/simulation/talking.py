@@ -1,6 +1,5 @@
 """What scripted agents say to each other: in a discussion, and when somebody names them."""
 
-from core.domain.discussion import missing
 from core.domain.entities import Approval, Comment, Goal, Mention, Task, Turn
 from core.domain.states import Role, TaskStatus
 from core.simulation.acting import Play
@@ -35,7 +34,9 @@ class Talking(Play):
 
     async def lacking(self, goal: Goal) -> list[str]:
         """Must-haves that no task is for yet."""
-        return missing(goal, await self.find(Task, "goal_id = :g ORDER BY id", g=goal.id))
+        tasks = await self.find(Task, "goal_id = :g AND end_state <> '' AND status <> 'cancelled'", g=goal.id)
+        named = {must_id for task in tasks for must_id in task.must_haves}
+        return [must["id"] for must in goal.must_haves if must["id"] not in named and not must["waived_by"]]
 
     async def reply(self) -> None:
         """Do what the mention asks for, and answer where one was named; who thanks or passes on names others again."""

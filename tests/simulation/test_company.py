@@ -6,10 +6,8 @@ import pytest
 
 from core.blackboard.fold import rebuild_and_compare
 from core.domain.entities import Goal
-from core.domain.plan import Action, Held
 from core.domain.states import GOAL_FINAL, GoalStatus
 from core.simulation.agents import GOOD, HARD, USUAL
-from core.simulation.laws import waiting_for_nothing
 from core.simulation.simulator import Simulation, a_simulation
 
 STEPS = 30
@@ -26,36 +24,13 @@ async def two_goals(simulation: Simulation) -> list[int]:
     return made
 
 
-def reached(item: Action | Held) -> str:
-    """What a planned action or a held reason is about."""
-    if isinstance(item, Held):
-        return item.entity
-    about = item.arguments
-    for name in ("task", "round", "goal"):
-        number = about.get(name) or about.get(f"{name}_id")
-        if number:
-            return f"{name}:{number}"
-    return str(about.get("entity", ""))
-
-
-async def nothing_is_forgotten(simulation: Simulation) -> None:
-    """Every open task can move, or somebody or something is named that it waits for."""
-    _, plan = await simulation.ticker.look()
-    named = {item.entity for item in await simulation.inbox()}
-    about = {reached(item) for item in (*plan.actions, *plan.held)}
-    about |= {f"task:{number}" for action in plan.actions for number in action.arguments.get("offers", ())}
-    about |= {f"task:{number}" for action in plan.actions for number in action.arguments.get("tasks", ())}
-    lost = await simulation.read(lambda tx: waiting_for_nothing(tx, named, about))
-    assert lost == []
-
-
 async def live(simulation: Simulation) -> None:
     """The person answers at random; later with yes, and the agents behave: then everything ends."""
     for step in range(STEPS * 5):
         if step == STEPS:
             simulation.agents.habits = GOOD
         await simulation.step()
-        await nothing_is_forgotten(simulation)
+        await simulation.check_nothing_is_forgotten()
         if step % 3 == 2:
             await simulation.end_hanging()
             await simulation.decide_all(kindly=step > STEPS)
