@@ -8,7 +8,7 @@ from core.commands.discussion import EndDiscussion, WaiveDecision
 from core.commands.exploring import ExploreGoal, ReadyGoal
 from core.commands.goal_progress import WaiveMustHave
 from core.commands.goals import CreateGoal, EditGoal
-from core.commands.registry import build
+from core.commands.registry import Command, build
 from core.domain.errors import Invalid
 from tui.cli import opening
 from tui.cli.goal_acts import send
@@ -39,6 +39,7 @@ def say(arguments: argparse.Namespace) -> int:
 
 def explore(arguments: argparse.Namespace) -> int:
     """Begin a talk with the coordinator, over a new goal or a draft that is there."""
+    command: Command
     if arguments.goal is not None:
         command = build(ExploreGoal, goal=number_of(arguments.goal, "goal"))
     elif arguments.title:
