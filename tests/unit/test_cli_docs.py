@@ -124,3 +124,7 @@ class TestTheKeys:
         ):
             main([*words, "--json"])
             agree(name, capsys.readouterr().out)
+
+    def test_of_a_simulation(self, capsys: pytest.CaptureFixture[str]) -> None:
+        main(["simulate", "--goals", "1", "--ticks", "2", "--json"])
+        agree("simulate", capsys.readouterr().out)

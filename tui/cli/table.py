@@ -263,6 +263,21 @@ SUBCOMMANDS: tuple[Subcommand, ...] = (
         ),
     ),
     Subcommand(
+        ("simulate",),
+        "try a policy: scripted agents in virtual time, no model, nothing is kept",
+        "tui.cli.simulating:simulate",
+        (
+            _argument("--seed", type=int, default=1, metavar="N", help="the same number gives the same life (1)"),
+            _argument("--goals", type=int, default=2, metavar="N", help="how many goals (1-100; 2)"),
+            _argument("--agents", type=int, default=3, metavar="N", help="how many executors (0-2000; 3)"),
+            _argument("--tasks", type=int, default=0, metavar="N",
+                      help="draft tasks a goal begins with (0-500; 0: the agents make them)"),
+            _argument("--ticks", type=int, default=400, metavar="N", help="at most so many ticks of 30 s (400)"),
+            _argument("--policy", metavar="FILE", help="habits, caps and the operator's manner, as TOML"),
+            JSON,
+        ),
+    ),
+    Subcommand(
         ("doctor",),
         "check this machine, and a company's settings and board",
         "tui.cli.care:doctor",
