@@ -148,7 +148,7 @@ async def test_a_draft_sent_back_wakes_its_author_with_the_note(world: World) ->
 
 
 async def covered_goal(world: World, *covers: str) -> Goal:
-    """A goal with two must-haves whose one task, which covers these, is done; its report is there."""
+    """A goal with two must-haves whose one task, which covers these, is done; the report is due."""
     goal = await world.an_active_goal(
         must_haves=("count", "duplicates"), tasks=({"title": "Count", "must_haves": covers},)
     )
@@ -157,7 +157,6 @@ async def covered_goal(world: World, *covers: str) -> Goal:
     cora = await world.run("cora", RunKind.REPORT, goal_id=goal.id)
     review = {"goal_clear": "y", "covered": "y", "next_step": "report", "decision": "report"}
     await world.do(cora, "ReviewRound", round=(await world.round_of(goal.id)).id, **review)
-    await world.do(cora, "AddOutput", goal=goal.id, type="document", title="Report", content="# Report")
     return await world.goal(goal.id)
 
 

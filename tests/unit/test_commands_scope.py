@@ -19,7 +19,7 @@ async def test_a_run_makes_tasks_and_dependencies_only_in_its_own_goal(world: Wo
     with pytest.raises(Forbidden, match=f"not about G{foreign.id}"):
         await world.do(ada, "AddDependency", task=victim.id, depends_on=task.id)
     assert len(await world.all(Task, "goal_id = :goal", goal=foreign.id)) == 1
-    made = await world.do(ada, "CreateTask", goal=task.goal_id, title="A part of mine")
+    made = await world.do(ada, "CreateTask", goal=task.goal_id, title="A part of mine", end_state="counted")
     assert (await world.task(made["id"])).goal_id == task.goal_id
 
 
@@ -36,16 +36,16 @@ async def test_work_does_not_breed_work_without_end(world: World) -> None:
     task, ada = await world.a_task("working")
     assert ada is not None
     for number in range(TASKS_PER_RUN):
-        await world.do(ada, "CreateTask", goal=task.goal_id, title=f"Part {number}")
+        await world.do(ada, "CreateTask", goal=task.goal_id, title=f"Part {number}", end_state="counted")
     with pytest.raises(Conflict, match="limit"):
-        await world.do(ada, "CreateTask", goal=task.goal_id, title="One too many")
+        await world.do(ada, "CreateTask", goal=task.goal_id, title="One too many", end_state="counted")
 
 
 async def test_an_agents_task_below_a_reviewed_draft_clears_the_review(world: World) -> None:
     goal = await world.a_goal(by="vera", reviewed=True)
     before = goal.updated_at
     vera = await world.run("vera", RunKind.MENTION, goal_id=goal.id)
-    await world.do(vera, "CreateTask", goal=goal.id, title="Something else")
+    await world.do(vera, "CreateTask", goal=goal.id, title="Something else", end_state="counted")
     goal = await world.goal(goal.id)
     assert (goal.reviewed_by, goal.updated_at) == (None, before)
     with pytest.raises(Conflict, match="no person has reviewed"):

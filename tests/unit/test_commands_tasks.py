@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from core.commands.registry import parse
-from core.domain.entities import Round, Run, Task
+from core.domain.entities import Goal, Round, Run, Task
 from core.domain.errors import Conflict, Fenced, Forbidden, Invalid
 from core.domain.states import RoundStatus, RunKind, RunStatus, TaskStatus
 from core.simulation.laws import kept_counts
@@ -198,26 +198,25 @@ async def test_drafts_made_between_two_rounds_are_taken_along_with_the_next(worl
     cora = await world.run("cora", RunKind.ROUND_REVIEW, goal_id=task.goal_id)
     answers = {"goal_clear": "y", "covered": "n", "next_step": "more", "decision": "next_round"}
     first = await world.round_of(task.goal_id)
-    await world.do(cora, "ReviewRound", round=first.id, tasks=({"title": "more"},), **answers)
+    await world.do(cora, "ReviewRound", round=first.id, tasks=({"title": "more", "end_state": "all"},), **answers)
     second = await world.round_of(task.goal_id)
     assert second.open_tasks == 2
     assert (await world.task(late["id"])).round_id == second.id
 
 
-async def test_the_ceo_enqueues_only_below_a_reviewed_goal(world: World) -> None:
+async def test_the_ceo_enqueues_below_a_reviewed_goal(world: World) -> None:
     goal = await world.an_active_goal()
-    cora = await world.run("cora", RunKind.ROUND_REVIEW, goal_id=goal.id)
     draft = await world.operator("CreateTask", goal=goal.id, title="x", draft=True)
     vera = await world.run("vera")
     assert (await world.do(vera, "EnqueueTask", task=draft["id"]))["status"] == "pending"
-    await world.operator("CancelTask", task=draft["id"], reason="no")
-    await world.brought_to((await world.all(Task, "status = 'pending'"))[0].id, "done")
-    answers = {"goal_clear": "n", "covered": "n", "next_step": "more", "decision": "adjust_goal"}
-    adjusted = {"tasks": ({"title": "y"},), "add_must_haves": ("sizes",)}
-    await world.do(cora, "ReviewRound", round=(await world.round_of(goal.id)).id, **answers, **adjusted)
+
+
+async def test_the_ceo_enqueues_nothing_below_a_goal_that_nobody_reviewed(world: World) -> None:
+    goal = await world.an_active_goal()
     draft = await world.operator("CreateTask", goal=goal.id, title="z", draft=True)
+    await world.read(lambda tx: tx.update(tx.get(Goal, goal.id), "GoalReviewCleared", reviewed_hash=None))
     with pytest.raises(Forbidden, match="not reviewed"):
-        await world.do(vera, "EnqueueTask", task=draft["id"])
+        await world.do(await world.run("vera"), "EnqueueTask", task=draft["id"])
 
 
 async def test_the_text_of_a_task_at_work_is_settled(world: World) -> None:
