@@ -12,13 +12,17 @@ from core.domain.patterns import WINDOW
 
 GUARDRAILS_FILE = "guardrails.yaml"
 PUBLICATION = "outside-publication"  # the tag of whatever is marked for publication
-ACT_TEXT_MAX = 100_000  # characters of all texts of an act; a longer act is refused, not waved through
+ACT_TEXT_MAX = 20_000  # characters of all texts of an act; a longer act is refused, not waved through
 ACT_DEPTH_MAX = 20
 _OVERLAP = 400  # a match that is no longer than this is found wherever it lies
-_PROGRAM = ("command", "cmd", "program", "executable", "tool")
-_ARGUMENTS = ("argv", "args", "arguments", "flags", "options", "path", "paths", "target", "targets", "file", "files")
+_PROGRAM = ("method", "verb", "command", "cmd", "program", "executable", "tool", "action")
+_ARGUMENTS = (
+    "argv", "args", "arguments", "flags", "options", "path", "paths", "target", "targets", "file", "files",
+    "url", "uri", "endpoint", "env", "environment", "stage",
+)  # fmt: skip
 _BLANKS = re.compile(r"\s+")
 _CONTINUED = re.compile(r"\\\r?\n")
+_LINE_ENDS = re.compile(r"\s*[\r\n]\s*")
 _QUOTES = re.compile(r"[\"'`\\]")
 _SPACE_BY_NAME = re.compile(r"\$\{?ifs\}?|\$ifs\b")
 
@@ -98,10 +102,15 @@ def normalised(text: str) -> str:
 
 
 def forms_of(text: str) -> tuple[str, ...]:
-    """The text, and if they differ the same without the quotes that a shell would take away: r"m" is rm."""
-    plain = normalised(text)
-    bare = _BLANKS.sub(" ", _QUOTES.sub("", _SPACE_BY_NAME.sub(" ", plain)))
-    return (plain,) if bare == plain else (plain, bare)
+    """The text; without the quotes that a shell would take away (r"m" is rm); and each line as a command of its own."""
+    plain = normalised(text).strip()
+    bare = _bare(plain)
+    lines = _bare(normalised(_LINE_ENDS.sub("; ", _CONTINUED.sub("", text.strip()))))
+    return tuple(dict.fromkeys((plain, bare, lines)))
+
+
+def _bare(text: str) -> str:
+    return _BLANKS.sub(" ", _QUOTES.sub("", _SPACE_BY_NAME.sub(" ", text))).strip()
 
 
 def found(pattern: re.Pattern[str], text: str) -> bool:
@@ -129,7 +138,7 @@ def _bounded(what: Mapping[str, Any]) -> list[str]:
     texts, total = [], 0
     for text in _texts(what, 0):
         total += len(text)
-        if total > 2 * ACT_TEXT_MAX:  # each part of a list counts twice, alone and joined
+        if total > 3 * ACT_TEXT_MAX or len(text) > ACT_TEXT_MAX:  # what is joined counts again
             raise Invalid(
                 f"The act has more than {ACT_TEXT_MAX} characters and cannot be checked against the red lines.",
                 "Put long text into a file and name its path.",

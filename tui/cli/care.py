@@ -15,6 +15,8 @@ from core.blackboard.checks import Check, check_board
 from core.blackboard.owner import Ownership
 from core.config import board_path, read_config
 from core.domain.errors import OpsroomError
+from core.domain.guardrails import GUARDRAILS_FILE
+from core.guardrails import read_guardrails, shipped
 from tui.cli.exits import Exit
 from tui.cli.names import folder_of
 from tui.cli.opening import now_ms
@@ -100,8 +102,26 @@ def _company(folder: Path) -> Iterator[Check]:
         yield Check("config", "ok", f"company.toml of {config.name}.")
         if config.rehearsal is not None and not os.path.isdir(config.rehearsal.folder):
             yield Check("rehearsal", "warn", f"{config.rehearsal.folder}, which is to be audited, is not there.")
+    yield _guardrails(folder)
     path = board_path(folder)
     owner = owner_of(path)
     held = Ownership.describe_holder(path) if owner else "nobody: no run is made"
     yield Check("owner", "ok", f"The board is owned by {held}.")
     yield from check_board(path)
+
+
+def _guardrails(folder: Path) -> Check:
+    found = read_guardrails(folder)
+    if found.problem:
+        return Check("guardrails", "fail", f"{found.problem}. Nothing is dispatched until it is mended.")
+    if not os.path.lexists(folder / GUARDRAILS_FILE):
+        return Check(
+            "guardrails", "ok", f"There is no {GUARDRAILS_FILE}: the {len(found.lines)} shipped red lines hold."
+        )
+    known = {line.name for line in found.lines}
+    missing = [line.name for line in shipped().lines if line.name not in known]
+    if missing:
+        return Check(
+            "guardrails", "warn", f"{GUARDRAILS_FILE} has {len(known)} red lines, without {', '.join(missing)}."
+        )
+    return Check("guardrails", "ok", f"{GUARDRAILS_FILE} has {len(known)} red lines.")
