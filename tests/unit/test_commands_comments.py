@@ -2,9 +2,10 @@
 
 import pytest
 
-from core.domain.entities import Comment, Experience, Mention
+from core.domain.entities import Comment, Experience, Mention, Run
 from core.domain.errors import Conflict, Forbidden, Invalid
 from core.domain.limits import EXPERIENCE_PREFIX
+from tests.unit.ticking import tick
 from tests.unit.world import HANDOFF, World
 
 
@@ -65,6 +66,17 @@ async def test_many_mentions_of_one_agent_on_one_subject_make_one_wake(world: Wo
     assert len(await world.all(Mention)) == 1
 
 
+async def test_a_hundred_mentions_make_one_run(world: World) -> None:
+    for number in range(100):
+        await say(world, f"@bob, {number}", by="ada" if number == 50 else "")
+    await tick(world)
+    await tick(world)
+    assert len(await world.all(Run, "kind = 'mention' AND status = 'queued'")) == 1
+    await say(world, "@bob, once more")
+    await tick(world)
+    assert len(await world.all(Run, "kind = 'mention' AND status = 'queued'")) == 2  # the first is taken already
+
+
 async def test_mentions_of_two_subjects_or_two_agents_are_two(world: World) -> None:
     await say(world, "@bob @ada look")
     await world.a_goal()
@@ -97,6 +109,39 @@ async def test_who_is_named_in_a_text(world: World, body: str, names: list[str])
 async def test_a_note_wakes_only_who_is_asked_for(world: World) -> None:
     assert (await say(world, "as @bob said", "note"))["wakes"] == []
     assert (await say(world, "as @bob said", "note", mentions=("ada",)))["wakes"] == ["ada", "bob"]
+
+
+async def test_a_text_that_begins_with_note_is_a_note_and_wakes_nobody(world: World) -> None:
+    for by in ("", "ada"):
+        answer = await say(world, "/note @bob did this", "question", by, mentions=("rita",))
+        kept = await world.find(Comment, int(str(answer["id"])))
+        assert (str(kept.kind), kept.body) == ("note", "@bob did this")
+        assert (answer["wakes"], answer["unknown"], answer["asked"], answer["held"]) == ([], {}, None, [])
+    with pytest.raises(Invalid, match="empty"):
+        await say(world, "/note ")
+
+
+async def test_a_name_that_nobody_has_is_answered_with_the_nearest(world: World) -> None:
+    answer = await say(world, "请@bobb看看, @Rita and @ada", mentions=("zoe",))
+    assert answer["wakes"] == ["ada"]
+    assert answer["unknown"] == {"zoe": [], "bobb": ["bob"], "Rita": ["rita"]}
+    assert (await say(world, "@bob"))["unknown"] == {}
+
+
+async def test_a_paused_agent_is_known_and_woken_when_it_comes_back(world: World) -> None:
+    await world.operator("PauseAgent", agent="bob")
+    assert (await say(world, "@bob?"))["wakes"] == ["bob"]
+    await tick(world)
+    assert await world.all(Run, "kind = 'mention'") == []
+    await world.operator("ResumeAgent", agent="bob")
+    await tick(world)
+    assert len(await world.all(Run, "kind = 'mention'")) == 1
+
+
+async def test_the_persons_own_names_are_nobody_elses(world: World) -> None:
+    for slug in ("operator", "human"):
+        with pytest.raises(Invalid, match="reserved"):
+            await world.hire(slug)
 
 
 @pytest.mark.parametrize(
