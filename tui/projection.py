@@ -45,7 +45,7 @@ HEARTBEATS = frozenset({"HeartbeatNormal", "HeartbeatIdle", "MissionMissing"})
 WORDS: dict[str, str] = {
     "company": "company", "agents": "agent", "goals": "goal", "rounds": "round", "tasks": "task",
     "task_deps": "dep", "runs": "run", "approvals": "approval", "outputs": "output", "reviews": "review",
-    "turns": "turn", "decisions": "decision",
+    "turns": "turn", "decisions": "decision", "budgets": "budget",
 }  # fmt: skip
 _KINDS: dict[str, type[Entity]] = {"goal": Goal, "task": Task, "round": Round, "agent": AgentRecord, "company": Company}
 _ATTENTION = frozenset({TaskStatus.WAITING_HUMAN, TaskStatus.BLOCKED, TaskStatus.REVIEW})

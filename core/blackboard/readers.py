@@ -20,6 +20,7 @@ from core.blackboard.search import SEARCHED, query_of, snippet_of
 from core.domain.entities import (
     AgentRecord,
     Approval,
+    Budget,
     Company,
     Decision,
     Entity,
@@ -65,6 +66,7 @@ _KEPT: tuple[tuple[type[Entity], str], ...] = (
     (Review, "true"),
     (Turn, "true"),
     (Decision, "true"),
+    (Budget, "true"),
 )
 
 

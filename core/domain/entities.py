@@ -12,6 +12,8 @@ from core.domain.states import (
     ApprovalStatus,
     Autonomy,
     BlockKind,
+    BudgetPeriod,
+    BudgetScope,
     CommentKind,
     GoalStatus,
     MentionStatus,
@@ -72,8 +74,11 @@ class Entity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Company(Entity):
+    """`budget_micros` is what stage B may spend a day; `auto_in_a_row` counts its goals since a person last looked."""
+
     table: ClassVar[str] = "company"
     letter: ClassVar[str] = "C"
+    added: ClassVar[dict[str, Any]] = {"auto_in_a_row": 0}
     name: str
     mission: str
     locale: str
@@ -82,6 +87,7 @@ class Company(Entity):
     dispatching: bool
     stop_reason: str
     budget_micros: int
+    auto_in_a_row: int
     created_at: int
     updated_at: int
     version: int
@@ -93,6 +99,7 @@ class AgentRecord(Entity):
 
     table: ClassVar[str] = "agents"
     letter: ClassVar[str] = "A"
+    added: ClassVar[dict[str, Any]] = {"duties": ""}
     slug: str
     name: str
     role: Role
@@ -103,6 +110,7 @@ class AgentRecord(Entity):
     max_runs: int
     budget_micros: int
     cooldown_until: int | None
+    duties: str
     created_at: int
     updated_at: int
     version: int
@@ -110,11 +118,14 @@ class AgentRecord(Entity):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Goal(Entity):
-    """The parent of tasks. `exploring` is set while the talk of phase 1 goes on."""
+    """The parent of tasks. `exploring` is set while the talk of phase 1 goes on.
+
+    `auto_dispatched_at` (ms) is set when stage B dispatched it without a person (D-01).
+    """
 
     table: ClassVar[str] = "goals"
     letter: ClassVar[str] = "G"
-    added: ClassVar[dict[str, Any]] = {"exploring": False, "out_of_scope": ()}
+    added: ClassVar[dict[str, Any]] = {"exploring": False, "out_of_scope": (), "auto_dispatched_at": None}
     title: str
     description: str
     must_haves: tuple[MustHave, ...]
@@ -132,6 +143,7 @@ class Goal(Entity):
     reason: str
     exploring: bool
     out_of_scope: tuple[str, ...]
+    auto_dispatched_at: int | None
     created_at: int
     updated_at: int
     version: int
@@ -249,10 +261,15 @@ class TaskDep(Entity):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run(Entity):
-    """One attempt of one agent. `pid` and `pid_started` (ms) are the fingerprint of its process, if any."""
+    """One attempt of one agent. `pid` and `pid_started` (ms) are the fingerprint of its process, if any.
+
+    `brief` is what the run was begun for beyond its subject, e.g. a heartbeat's agenda; `reserved_micros` is held back
+    from the budgets until the run's own cost is known.
+    """
 
     table: ClassVar[str] = "runs"
     letter: ClassVar[str] = "R"
+    added: ClassVar[dict[str, Any]] = {"brief": {}, "reserved_micros": 0}
     agent_id: int
     kind: RunKind
     task_id: int | None
@@ -274,6 +291,8 @@ class Run(Entity):
     session: str
     cause: int | None
     idempotency_key: str | None
+    brief: dict[str, Any]
+    reserved_micros: int
     queued_at: int
     started_at: int | None
     ended_at: int | None
@@ -442,6 +461,28 @@ class Offer(Entity):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Budget(Entity):
+    """A limit on money for the company, an agent or a goal, a period.
+
+    `extra_micros` was granted once, for the period that began at `extra_period` (ms); `warned_period` is the period in
+    which 80 % was told.
+    """
+
+    table: ClassVar[str] = "budgets"
+    letter: ClassVar[str] = "B"
+    scope: BudgetScope
+    scope_id: int
+    limit_micros: int
+    period: BudgetPeriod
+    extra_micros: int
+    extra_period: int
+    warned_period: int
+    created_at: int
+    updated_at: int
+    version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
     """What happened. `changed` holds the fields of the row after the act (all of them for a new row)."""
 
@@ -476,5 +517,6 @@ ENTITIES: dict[str, type[Entity]] = {
         Experience,
         Knowledge,
         Offer,
+        Budget,
     )
 }

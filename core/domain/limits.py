@@ -18,6 +18,9 @@ TASKS_PER_RUN = 50  # work must not breed work without a person (F23)
 FILE_OUTPUT_MAX = 33_554_432  # bytes; it is hashed while the board waits
 INLINE_OUTPUT_MAX = 65_536  # bytes; larger outputs are files in the company's folder
 
+AUTO_IN_A_ROW = 3  # goals that stage B dispatched without a human look; then it is stage A again (D-01)
+STAGE_B_BUDGET_MICROS = 5_000_000  # a day, D-01
+BUDGET_WARN_PERCENT = 80
 REVIEW_ATTEMPTS = 3
 FOLLOW_UPS_A_REVIEW = 5  # new findings of a later review become so many tasks at most (F8, F23)
 OBJECTION_WINDOW_MS = 300_000  # S3-13

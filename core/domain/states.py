@@ -24,6 +24,21 @@ class Autonomy(StrEnum):
     B = "B"
 
 
+class BudgetScope(StrEnum):
+    COMPANY = "company"
+    AGENT = "agent"
+    GOAL = "goal"
+
+
+class BudgetPeriod(StrEnum):
+    """Periods begin at 00:00 UTC, weeks on Monday; `total` never begins anew."""
+
+    DAY = "day"
+    WEEK = "week"
+    MONTH = "month"
+    TOTAL = "total"
+
+
 class AgentStatus(StrEnum):
     ACTIVE = "active"
     PAUSED = "paused"
@@ -102,6 +117,7 @@ class RunKind(StrEnum):
     PROPOSE = "propose"
     EXPLORE = "explore"
     DISCUSS = "discuss"
+    SPLIT = "split"
     HEARTBEAT = "heartbeat"
     PLAN = "plan"
     BROADCAST = "broadcast"
