@@ -163,6 +163,21 @@ class TestFolders:
         assert code == 1
         assert re.search(r"fail +config", out)
 
+    def test_a_broken_guardrails_yaml(self, say: Say, company: Path) -> None:
+        assert re.search(r"ok +guardrails +guardrails.yaml has 6 red lines", say("doctor", company)[1])
+        (company / "guardrails.yaml").write_text("red_lines:\n  - nam: one\n")
+        code, out, _ = say("doctor", company)
+        assert code == 1
+        assert re.search(r"fail +guardrails +guardrails.yaml, line 2, column 5: unknown key 'nam'", out)
+        code, _, err = say("start", company)
+        assert code == 1
+        assert "line 2, column 5" in err
+        (company / "guardrails.yaml").write_text("red_lines: []\n")
+        code, out, _ = say("doctor", company)
+        assert code == 0
+        assert re.search(r"warn +guardrails .*data_deletion", out)
+        assert say("start", company)[0] == 0
+
     def test_a_missing_board(self, say: Say, company: Path) -> None:
         (company / "board.db").unlink()
         assert say("status", company)[0] == 1

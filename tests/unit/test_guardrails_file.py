@@ -112,6 +112,15 @@ def test_what_is_broken_is_named_with_its_place(how: str, tmp_path: Path) -> Non
     assert found.lines == shipped().lines
 
 
+def test_the_guide_tells_of_the_shipped_lines_and_shows_a_file_that_works(tmp_path: Path) -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "guardrails.md").read_text()
+    for line in shipped().lines:
+        assert any(f"| `{line.name}` |" in row and f"`{line.action}`" in row for row in guide.splitlines())
+    write(tmp_path, guide.split("```yaml\n")[1].split("```")[0])
+    assert read_guardrails(tmp_path).problem == ""
+    assert read_guardrails(tmp_path).of_act({"act": "清空全部数据库"}) is not None
+
+
 def test_aliases_do_not_grow(tmp_path: Path) -> None:
     bomb = "a: &a [x, x]\n" + "".join(
         f"{chr(98 + n)}: &{chr(98 + n)} [*{chr(97 + n)}, *{chr(97 + n)}]\n" for n in range(24)
