@@ -91,7 +91,7 @@ def close_turn(act: Act, command: CloseTurn) -> Answer:
     end_live_runs(act, "goal_id = :goal AND kind = 'discuss'", "the turn is over", goal=goal.id)
     turn = act.tx.update(turn, "TurnClosed", outcome=outcome, ended_at=act.tx.now, **brought)
     answer: Answer = {"id": turn.id, "outcome": str(outcome), **brought, "missing": lacks}
-    return answer | (activate(act, goal) | {"id": turn.id} if outcome == TurnOutcome.CONVERGED else {})
+    return answer | (activate(act, goal, "CloseTurn") | {"id": turn.id} if outcome == TurnOutcome.CONVERGED else {})
 
 
 def _brought(act: Act, turn: Turn) -> dict[str, Any]:
@@ -152,7 +152,7 @@ def end_discussion(act: Act, command: EndDiscussion) -> Answer:
         turn = end_turn(act, last, "it was ended by the operator")
     lacks = missing(goal, _tasks_of(act, goal))
     if not lacks:
-        activate(act, goal)
+        activate(act, goal, "EndDiscussion")
     return {"goal": goal.id, "turn": turn.id, "status": str(act.tx.get(Goal, goal.id).status), "missing": lacks}
 
 

@@ -84,11 +84,12 @@ def activate_goal(act: Act, command: ActivateGoal) -> Answer:
     GOAL.require(goal.name_tag, goal.status, GoalStatus.ACTIVE, "ActivateGoal", act.capacities)
     act.require_own_goal(goal.id)
     require_no_open_turn(act, goal)
-    return activate(act, goal)
+    return activate(act, goal, "ActivateGoal")
 
 
-def activate(act: Act, goal: Goal) -> Answer:
-    """Begin the work of a planned goal: its draft tasks are round 1. A placeholder gives way to other tasks."""
+def activate(act: Act, goal: Goal, by: str) -> Answer:
+    """Begin the work of a planned goal by the command `by`: its draft tasks are round 1, but for a placeholder."""
+    GOAL.require(goal.name_tag, goal.status, GoalStatus.ACTIVE, by, act.capacities)
     drafts = act.tx.select(Task, "goal_id = :goal AND status = 'draft' ORDER BY id", goal=goal.id)
     if not drafts:
         raise Conflict(f"{goal.name_tag} has no task to begin with.", "Create tasks first, then activate it.")

@@ -43,6 +43,7 @@ TRIES: dict[str, Tries] = {
     "goal": {
         "DispatchGoal": [({"discussion": True}, "planning"), ({"discussion": False}, "active")],
         "ActivateGoal": [({}, "active")],
+        "EndDiscussion": [({}, "active")],
         "ReportGoal": [({"summary": "all counted"}, "reporting")],
         "AcceptGoal": [({}, "done")],
         "SendBackGoal": [({"note": "more"}, "active")],
