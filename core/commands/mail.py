@@ -5,10 +5,18 @@ from collections.abc import Sequence
 from core.commands.approvals import answers, ask, consume_as_system
 from core.commands.registry import Act
 from core.domain.actors import Agent, System
-from core.domain.entities import AgentRecord, Approval, Comment, Mention
+from core.domain.entities import AgentRecord, Approval, Comment, Goal, Mention, Task
 from core.domain.limits import EXCHANGE_MESSAGES
 from core.domain.mentions import GROUP_MAX, Said, Wakes, exchange, named_in
-from core.domain.states import ApprovalKind, ApprovalStatus, CommentKind, MentionStatus
+from core.domain.states import (
+    GOAL_FINAL,
+    TASK_FINAL,
+    ApprovalKind,
+    ApprovalStatus,
+    CommentKind,
+    GoalStatus,
+    MentionStatus,
+)
 
 _WORDS = GROUP_MAX * EXCHANGE_MESSAGES // 2
 
@@ -27,6 +35,14 @@ def _same_thread(comment: Comment) -> str:
     )
 
 
+def subjects_alive(act: Act, comment: Comment) -> list[str]:
+    """The comment's task and goal, as approvals name them, without what has ended: nothing is asked about that."""
+    task, goal = act.tx.find(Task, comment.task_id), act.tx.find(Goal, comment.goal_id)
+    alive = [] if task is None or task.status in TASK_FINAL else [f"task:{task.id}"]
+    ended = goal is None or goal.status in GOAL_FINAL or goal.status == GoalStatus.ARCHIVED
+    return alive if ended else [*alive, f"goal:{comment.goal_id}"]
+
+
 def pending(act: Act, kind: ApprovalKind, entity: str) -> Approval | None:
     """The question of one kind about a subject that waits for the operator."""
     found = act.tx.select(
@@ -38,20 +54,20 @@ def pending(act: Act, kind: ApprovalKind, entity: str) -> Approval | None:
 def ask_by_mail(act: Act, comment: Comment, called: Wakes) -> int | None:
     """Put an agent's question or request before the operator, if it is for them. Answers the approval's id.
 
-    While another one waits in the same thread, this one is only read there.
+    While another one waits in the same thread, this one is only read there. About an ended task its goal is asked.
     """
     for_operator = called.operator or (
         comment.kind == CommentKind.MAIL_REQUEST and not called.names and not called.unknown
     )
     if not isinstance(act.actor, Agent) or comment.kind not in _ASKING or not for_operator:
         return None
-    entity = thread_of(comment)
-    if pending(act, ApprovalKind.MAIL, entity) is not None:
+    alive = subjects_alive(act, comment)
+    if not alive or pending(act, ApprovalKind.MAIL, alive[0]) is not None:
         return None
     payload = {"comment": comment.id, "from": comment.author, "body": comment.body}
     first_line = next((line.strip() for line in comment.body.splitlines() if line.strip()), "")
     title = f"{comment.author} asks: {first_line}"
-    return ask(act, ApprovalKind.MAIL, entity, title[:200], payload).id
+    return ask(act, ApprovalKind.MAIL, alive[0], title[:200], payload).id
 
 
 _ASKING = frozenset({CommentKind.QUESTION, CommentKind.MAIL_REQUEST})
@@ -143,8 +159,12 @@ def _chosen(act: Act, comments: Sequence[int]) -> dict[int, list[str]]:
 
 
 def hold(act: Act, comment: Comment, names: Sequence[str]) -> list[str]:
-    """Keep these from being woken until a person decides; who is about to be woken anyway is not held."""
+    """Keep these from being woken until a person decides; who is about to be woken anyway is not held.
+
+    Nobody decides about what has ended: there they are not woken at all.
+    """
     held = []
+    status = MentionStatus.HELD if thread_of(comment) in subjects_alive(act, comment) else MentionStatus.DROPPED
     for agent in act.tx.select(AgentRecord, "status <> 'terminated' ORDER BY id"):
         if agent.slug not in names:
             continue
@@ -154,9 +174,9 @@ def hold(act: Act, comment: Comment, names: Sequence[str]) -> list[str]:
         held.append(agent.slug)
         if MentionStatus.HELD not in known:
             act.tx.insert(
-                Mention, "MentionHeld",
+                Mention, "MentionHeld" if status == MentionStatus.HELD else "MentionDropped",
                 comment_id=comment.id, agent_id=agent.id, goal_id=comment.goal_id, task_id=comment.task_id,
-                status=MentionStatus.HELD, run_id=None,
+                status=status, run_id=None,
             )  # fmt: skip
     return held
 
@@ -168,9 +188,11 @@ def _mentions_of(act: Act, comment: Comment, agent_id: int) -> list[Mention]:
     )  # fmt: skip
 
 
-def ask_about_exchange(act: Act, comment: Comment, held: Sequence[str]) -> int:
+def ask_about_exchange(act: Act, comment: Comment, held: Sequence[str]) -> int | None:
     """One question a thread: may they go on? Asked as the system, since no agent asks for it."""
     entity = thread_of(comment)
+    if entity not in subjects_alive(act, comment):
+        return None
     known = pending(act, ApprovalKind.EXCHANGE, entity)
     if known is not None:
         return known.id

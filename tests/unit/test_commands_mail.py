@@ -271,3 +271,28 @@ async def test_an_exchange_of_a_done_task_leaves_no_question_behind(world: World
     assert len(await asked(world, ApprovalKind.EXCHANGE)) == 1
     await world.operator("CancelTask", task=task.id, reason="not needed")
     assert await asked(world, ApprovalKind.EXCHANGE) == []
+
+
+async def test_an_exchange_about_what_has_ended_stops_without_a_question(world: World) -> None:
+    task, _ = await world.a_task("cancelled")
+    for number in range(EXCHANGE_MESSAGES):
+        by, to = ("ada", "bob") if number % 2 else ("bob", "ada")
+        await read_all(world)
+        run = await world.run(by, RunKind.MENTION, task_id=task.id)
+        said = await world.do(run, "AddComment", task=task.id, kind="question", body=f"@{to}, {number}")
+        await world.finish(run)
+    assert (said["held"], said["asked"]) == (["bob"], None)
+    assert await asked(world, ApprovalKind.EXCHANGE) == []
+    assert (await states(world))[-1] == "dropped"
+
+
+async def test_a_letter_about_an_ended_task_asks_about_its_goal_and_about_an_ended_goal_nothing(world: World) -> None:
+    task, _ = await world.a_task("cancelled")
+    ada = await world.run("ada", task_id=task.id)
+    letter = {"task": task.id, "kind": "mail_request", "body": "A key, please."}
+    assert (await world.do(ada, "AddComment", None, **letter))["asked"] is not None
+    assert [approval.entity for approval in await asked(world)] == [f"goal:{task.goal_id}"]
+    await world.operator("CancelGoal", goal=task.goal_id, reason="no")
+    assert await asked(world) == []
+    ada = await world.run("ada")
+    assert (await world.do(ada, "AddComment", None, **letter))["asked"] is None
