@@ -15,8 +15,9 @@ TITLE = "title:"
 SECTIONS = ("description:", "must-haves:", "constraints:", "out of scope:")
 _DESCRIPTION, _MUST_HAVES, _CONSTRAINTS, _OUT = SECTIONS
 HELP = (
-    "# One thing a line; lines that begin with # are left out. A must-have is: text — how to verify it.",
-    "# Leave the id (M1) in front of one that stays, also when you reword it; a new one gets its own.",
+    "# One thing a line; lines that begin with # are left out.",
+    "# A must-have is: text — how to verify it. Leave its id (M1) in front, also when you",
+    "# reword it; a new one gets its own.",
 )
 DASH = " — "
 _HIDDEN_DASH = " \\— "
@@ -65,7 +66,7 @@ def draft_of(goal: Goal) -> Draft:
 
 def to_text(draft: Draft) -> str:
     """The text to edit."""
-    lines = [*HELP, f"{TITLE} {_entry(draft.title)}", "", _DESCRIPTION]
+    lines = [f"{TITLE} {_entry(draft.title)}", "", _DESCRIPTION]
     lines += [_hidden(each) for each in draft.description.split("\n")] if draft.description else []
     lines += ["", _MUST_HAVES]
     for name, text, verify in draft.must_haves:
@@ -73,7 +74,7 @@ def to_text(draft: Draft) -> str:
         lines.append(f"{name} {_entry(shown)}" + (f"{DASH}{_entry(verify)}" if verify else ""))
     lines += ["", _CONSTRAINTS, *(_entry(_hidden(each)) for each in draft.constraints)]
     lines += ["", _OUT, *(_entry(_hidden(each)) for each in draft.out_of_scope)]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", *HELP]) + "\n"
 
 
 def _entry(text: str) -> str:

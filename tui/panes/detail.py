@@ -54,13 +54,15 @@ class Tabs(Static):
                 return
 
     def _write(self) -> None:
-        short = self.size.width < sum(len(name) + 4 for name in TABS)
+        words = sum(len(name) + 3 for name in TABS)
+        short, tight = self.size.width < words + 1, self.size.width < words + len(TABS)
         parts = []
         self._ends = []
         used = 0
         for number, name in enumerate(TABS, 1):
             is_open = number == self.open
             text = f" {number} {name} " if is_open or not short else f" {number} "
+            text = text.rstrip() if tight and not short and not is_open else text
             style = "reverse bold $text-primary" if is_open else "$foreground 60%"
             parts.append(Content.styled(text, style))
             used += len(text)

@@ -60,12 +60,14 @@ def named(text: str, agents: Collection[str]) -> Named:
     return Named(text, (*found.names, *person), tuple(found.unknown))
 
 
-async def comment_blocks(company: OpenCompany, view: Projection, comments: Iterable[Comment]) -> list[Block]:
-    """The comments in the order given; what they answer is looked up."""
+async def comment_blocks(
+    company: OpenCompany, view: Projection, comments: Iterable[Comment], *, plain_kind: CommentKind | None = None
+) -> list[Block]:
+    """The comments in the order given; what they answer is looked up. `plain_kind` needs no word of its own."""
     comments = list(comments)
     answered = await answered_by(company, comments)
     agents = frozenset(names(view))
-    return [comment_block(each, agents, answered.get(each.reply_to or 0)) for each in comments]
+    return [comment_block(each, agents, answered.get(each.reply_to or 0), plain_kind) for each in comments]
 
 
 async def answered_by(company: OpenCompany, comments: Sequence[Comment]) -> Mapping[int, Comment]:
@@ -79,10 +81,16 @@ async def answered_by(company: OpenCompany, comments: Sequence[Comment]) -> Mapp
     return known
 
 
-def comment_block(comment: Comment, agents: Collection[str], answers: Comment | None = None) -> Block:
+def comment_block(
+    comment: Comment,
+    agents: Collection[str],
+    answers: Comment | None = None,
+    plain_kind: CommentKind | None = None,
+) -> Block:
     """One comment."""
     tone = TONES.get(comment.kind)
-    kind: tuple[str, Tone] = (comment.kind.replace("_", " "), tone or "info")
+    word = "" if comment.kind == plain_kind else comment.kind.replace("_", " ")
+    kind: tuple[str, Tone] | str = (word, tone or "info") if word else ""
     run: tuple[str, Tone] | str = (f"R{comment.run_id}", "dim") if comment.run_id else ""
     quoted: tuple[str, Tone] | str = ""
     if answers is not None:

@@ -11,7 +11,8 @@ from typing import Any
 from core.company import OpenCompany
 from core.domain.actors import HUMAN
 from core.domain.entities import AgentRecord, Comment, Goal
-from core.domain.states import AgentStatus, GoalStatus, Role, RunKind, RunStatus
+from core.domain.goals import not_verifiable
+from core.domain.states import AgentStatus, CommentKind, GoalStatus, Role, RunKind, RunStatus
 from tui.panes.discussion import comment_blocks, person
 from tui.panes.words import clock_time
 from tui.projection import Projection
@@ -20,7 +21,7 @@ from tui.widgets.prose import Block
 from tui.widgets.row import Tone
 
 MOST = 200
-GROWING = ("title", "description", "must_haves", "constraints", "out_of_scope")
+GROWING = ("title", "must_haves", "description", "constraints", "out_of_scope")
 MARK = "✱"
 _EDITS = "SELECT at, actor, kind, changed FROM events WHERE entity = 'goals' AND entity_id = :id ORDER BY id"
 
@@ -48,7 +49,7 @@ async def read_talk(company: OpenCompany, view: Projection, goal_id: int) -> Tal
     readers = company.board.readers
     where = f"goal_id = :id AND task_id IS NULL ORDER BY id DESC LIMIT {MOST}"
     comments = list(reversed(await readers.entities(Comment, where, id=goal_id)))
-    blocks = await comment_blocks(company, view, comments)
+    blocks = await comment_blocks(company, view, comments, plain_kind=CommentKind.DIALOGUE)
     spoken = [each.author for each in comments if each.kind == "dialogue"]
     events = await readers.all(_EDITS, id=goal_id)
     return Talk(blocks, spoken[-1] if spoken else "", last_change(events))
@@ -78,6 +79,7 @@ class Item:
     below: str = ""
     below_tone: Tone = "dim"
     is_new: bool = False
+    tone: Tone | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,25 +92,29 @@ class Items:
         """Each entry keeps to its own column."""
         lines: list[tuple[tuple[str, Tone | None], ...]] = []
         for item in self.items:
-            mark: tuple[str, Tone | None] = (f"{MARK} " if item.is_new else "  ", "warn")
+            margin = f"{MARK} " if item.is_new else "  " if item.label else ""
+            mark: tuple[str, Tone | None] = (margin, "warn")
             label = f"{item.label} " if item.label else ""
-            indent = " " * (2 + len(label))
+            indent = " " * (len(margin) + len(label))
             rows = [row for part in plain(item.text).split("\n") for row in wrap(part, max(4, width - len(indent)))]
             for place, row in enumerate(rows or [""]):
-                tone: Tone | None = "strong" if item.is_new else None
+                tone = "strong" if item.is_new else item.tone
                 lines.append((mark, (label, "info"), (row, tone)) if not place else ((indent, None), (row, tone)))
             below = wrap(one_line(item.below), max(4, width - len(indent))) if item.below else ()
             lines += [((indent, None), (row, item.below_tone)) for row in below]
         return lines
 
 
-def growing(goal: Goal, change: Change) -> list[Block]:
-    """The goal section by section, and what it still lacks."""
+def growing(goal: Goal, change: Change) -> tuple[list[Block], list[int]]:
+    """The goal section by section, with what it still lacks; and the places of the sections that changed last."""
     before = change.before
+    changed = [
+        name for name in GROWING if before and _plain_value(before.get(name)) != _plain_value(getattr(goal, name))
+    ]
     by = f"{MARK} {person(change.who)} {clock_time(change.at)}" if change.who else ""
 
     def block(name: str, title: str, items: Sequence[Item], nothing: str) -> Block:
-        is_new = bool(before) and _plain_value(before.get(name)) != _plain_value(getattr(goal, name))
+        is_new = name in changed
         heading: list[tuple[str, Tone]] = [(title, "strong")]
         if is_new:
             heading.append((by, "warn"))
@@ -120,16 +126,15 @@ def growing(goal: Goal, change: Change) -> list[Block]:
         name: [Item("•", text, is_new=bool(before) and text not in (before.get(name) or ())) for text in value]
         for name, value in (("constraints", goal.constraints), ("out_of_scope", goal.out_of_scope))
     }
-    title = Item("", goal.title, is_new=bool(before) and before.get("title") != goal.title)
     description = [Item("", goal.description)] if goal.description else []
-    return [
-        _readiness(goal),
-        block("title", "Title", [title], ""),
-        block("description", "What it is about", description, "nothing yet"),
+    blocks = [
+        _head(goal, by if "title" in changed else ""),
         block("must_haves", "Must deliver", _must_haves(goal, before), "nothing yet"),
+        block("description", "What it is about", description, "nothing yet"),
         block("constraints", "Constraints", texts["constraints"], "none yet"),
         block("out_of_scope", "Out of scope", texts["out_of_scope"], "nothing named yet"),
     ]
+    return blocks, [place for place, name in enumerate(GROWING) if name in changed]
 
 
 def _must_haves(goal: Goal, before: dict[str, Any]) -> list[Item]:
@@ -145,21 +150,29 @@ def _must_haves(goal: Goal, before: dict[str, Any]) -> list[Item]:
 
 def missing(goal: Goal) -> list[str]:
     """What the goal lacks before it can be ready."""
-    if not goal.must_haves:
+    if all(must["waived_by"] for must in goal.must_haves):
         return ["a must-have"]
-    open_ones = [must["id"] for must in goal.must_haves if not must.get("verify") and not must["waived_by"]]
+    open_ones = not_verifiable(goal.must_haves)
     return [f"how to verify {', '.join(open_ones)}"] if open_ones else []
 
 
-def _readiness(goal: Goal) -> Block:
-    tag = (goal.name_tag, "strong")
+def _head(goal: Goal, marked: str) -> Block:
+    """The title and what the goal still lacks."""
+    words, tone = _readiness(goal)
+    heading: list[tuple[str, Tone]] = [(f"{goal.name_tag} {goal.title}", "strong")]
+    if marked:
+        heading.append((marked, "warn"))
+    return Block(tuple(heading), "", tone, Items((Item("", words, tone=tone),)))
+
+
+def _readiness(goal: Goal) -> tuple[str, Tone]:
     if goal.status != GoalStatus.DRAFT:
-        return Block((tag, (f"is {goal.status}: the talk is over", "dim")), "")  # type: ignore[arg-type]
+        return f"is {goal.status}: the talk is over", "dim"
     if not goal.exploring:
-        return Block((tag, ("✓ ready: the talk is over", "good")), "", "good")  # type: ignore[arg-type]
+        return "✓ ready: the talk is over", "good"
     if lacks := missing(goal):
-        return Block((tag, (f"still needs {'; '.join(lacks)}", "warn")), "", "warn")  # type: ignore[arg-type]
-    return Block((tag, ("can be ready: ^r says so", "good")), "", "good")  # type: ignore[arg-type]
+        return f"it still needs {'; '.join(lacks)}", "warn"
+    return "✓ nothing is missing: ^r says that it is ready", "good"
 
 
 def _plain_value(value: Any) -> Any:

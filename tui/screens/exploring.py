@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from tui.screens.writing import Writing
 
 PLACEHOLDER = "answer, ask, or say what you want; enter sends"
-QUIET = "Nothing was said yet: the coordinator opens with its first question, or you begin."
+QUIET = "Nothing was said yet.\nThe coordinator opens with a question, or you begin."
 HINTS = (
     Hint("enter", "send", 1), Hint("^e", "edit goal", 2), Hint("^r", "ready", 3), Hint("tab", "read", 4),
     Hint("esc", "leave", 0),
@@ -68,6 +68,7 @@ class Exploring(Screen[None]):
         self.goal_id = goal_id
         self._talk = Talk((), "", Change())
         self._reading = self._again = False
+        self._shown_change = 0
         self._edited: tuple[str, Draft] | None = None
         self.head = Static(id="talk-head")
         self.dialogue = Prose(empty=QUIET, id="dialogue")
@@ -98,8 +99,8 @@ class Exploring(Screen[None]):
         aid = CommentAid(view, self._writing.past, goal=self.goal_id, placeholder=PLACEHOLDER)
         self.composer.ask("you:", self._send, aid)
         self._show()
-        self.show_keys()
-        self.read()
+        self._reading = True
+        self._reader()
 
     @property
     def goal(self) -> Goal | None:
@@ -160,7 +161,12 @@ class Exploring(Screen[None]):
         tag = f"{goal.name_tag} {goal.title}" if goal else self._title
         put(self.head, line(said("Exploring ", "dim"), said(tag, "strong")))
         if goal is not None:
-            self.growing.set_blocks(growing(goal, self._talk.change), thread="goal")
+            blocks, changed = growing(goal, self._talk.change)
+            self.growing.set_blocks(blocks, thread="goal")
+            if changed and self._talk.change.at != self._shown_change and self.focused is not self.growing:
+                # what changed comes into sight
+                self._shown_change = self._talk.change.at
+                self.call_after_refresh(self.growing.show_block, changed[0])
         self._show_standing()
 
     def _show_standing(self) -> None:
@@ -177,7 +183,7 @@ class Exploring(Screen[None]):
 
     def show_keys(self) -> None:
         """The keys of the line, or of the pane that is read."""
-        if self.is_mounted:
+        if self.is_attached:
             self.keys.show(READING_HINTS if isinstance(self.focused, Prose) else HINTS)
 
     def before_key(self) -> None:

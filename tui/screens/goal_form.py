@@ -19,7 +19,7 @@ from tui.widgets.row import Tone
 if TYPE_CHECKING:
     from tui.screens.exploring import Exploring
 
-HINT = "^s saves · esc leaves, and keeps what you wrote"
+HINT = "^s saves · esc leaves and keeps it"
 FIELDS = {
     "title": "the title", "description": "the description", "must_haves": "the must-haves",
     "constraints": "the constraints", "out_of_scope": "what is out of scope",
@@ -55,9 +55,10 @@ class GoalForm(ModalScreen[None]):
             yield Static(said(HINT, "dim"), id="goal-hint")
 
     def on_mount(self) -> None:
-        """The cursor stands below the two lines that explain."""
+        """The cursor stands behind the title; a small screen has no room for numbers of lines."""
         self.text.focus()
-        self.text.move_cursor((2, len(self.text.document.get_line(2))))
+        self.text.show_line_numbers = self.app.size.width >= 60
+        self.text.move_cursor((0, len(self.text.document.get_line(0))))
 
     @on(TextArea.Changed)
     def _changed(self) -> None:

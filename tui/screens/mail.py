@@ -20,7 +20,7 @@ from tui.widgets.prose import Prose
 class MailScreen(ModalScreen[None]):
     """Only tells; mail is answered below the thing that it is about."""
 
-    CSS_PATH = "dialogs.tcss"
+    CSS_PATH: ClassVar = ["dialogs.tcss", "mail.tcss"]
     AUTO_FOCUS = "#all-mail"
     HINTS: ClassVar = (Hint("↑/↓", "scroll", 1), Hint("esc", "back", 0))
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,m,enter", "close", "Back", show=False)]
