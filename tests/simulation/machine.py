@@ -16,6 +16,7 @@ from core.domain.entities import Run, Task
 from core.domain.errors import OpsroomError
 from core.domain.lifecycles import LIFECYCLES
 from core.domain.states import RunKind, TaskStatus
+from core.guardrails import shipped
 from core.simulation.laws import broken_laws
 from tests.unit.world import HANDOFF, OPERATOR, SYSTEM, World, a_company
 
@@ -42,6 +43,7 @@ class CommandsMachine(RuleBasedStateMachine):
         self.stack = AsyncExitStack()
         self.folder = tempfile.TemporaryDirectory()
         self.world: World = self.wait(self.stack.enter_async_context(a_company(Path(self.folder.name))))
+        self.world.door.book.current = shipped()
         self.actors: list[Agent] = []
         self.gone: list[Agent] = []
         self.seen = 0
@@ -191,7 +193,8 @@ class CommandsMachine(RuleBasedStateMachine):
     def make_a_task(self, who: int, goal: int, on: int, on_fail: str) -> None:
         depends = [{"task": self.one("tasks", on), "on_fail": on_fail}] if on % 2 else []
         number = self.one("goals", goal)
-        self.try_(self.somebody(who), "CreateTask", goal=number, title="more", depends_on=depends)
+        tags = ((), ("deploy",), ("permissions",))[who % 3]
+        self.try_(self.somebody(who), "CreateTask", goal=number, title="more", depends_on=depends, tags=tags)
 
     @rule(task=pick, on=pick, on_fail=st.sampled_from(["cancel", "proceed", "hold"]))
     def let_a_task_wait(self, task: int, on: int, on_fail: str) -> None:
@@ -214,7 +217,7 @@ class CommandsMachine(RuleBasedStateMachine):
         who=pick,
         task=pick,
         act=st.sampled_from(
-            ["StartTask", "SubmitTask", "FailTask", "BlockTask", "AskOperator", "AddOutput", "AddComment"]
+            ["StartTask", "SubmitTask", "FailTask", "BlockTask", "AskOperator", "AddOutput", "AddComment", "CheckAct"]
         ),
     )
     def work(self, who: int, task: int, act: str) -> None:
@@ -231,6 +234,7 @@ class CommandsMachine(RuleBasedStateMachine):
             "AskOperator": {"kind": "red_line", "title": "May I?", "payload": {"path": "old"}},
             "AddOutput": {"type": "data", "title": "Figures", "content": "42"},
             "AddComment": {"kind": "handoff", "body": HANDOFF},
+            "CheckAct": {"act": {"command": ("rm -rf data", "cat .env", "ls")[who % 3]}},
         }
         self.try_(actor, act, task=number, **arguments.get(act, {}))
 
