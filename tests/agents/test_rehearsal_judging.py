@@ -4,8 +4,19 @@ from typing import Any
 
 import pytest
 
-from core.agents.rehearsal.judging import judge
-from core.agents.rehearsal.works import WORKS, beyond_us, largest_finding, wanted, work_of
+from core.agents.rehearsal.judging import Ground, Judgement, judge
+from core.agents.rehearsal.works import (
+    CHOICE,
+    WORKS,
+    beyond_us,
+    largest_finding,
+    new_task,
+    planned_kinds,
+    serves,
+    wanted,
+    work_of,
+)
+from core.domain.coverage import Coverage, Covered
 from core.domain.entities import Goal, MustHave, Round, Task
 from core.domain.records import decode
 from core.domain.states import RoundDecision
@@ -21,8 +32,8 @@ def a_goal(musts: list[str] | None = None, waived: str = "", cap: int = 8) -> Go
     return decode(Goal, {
         "id": 1, "title": "Audit", "description": "", "must_haves": rows, "constraints": [], "status": "active",
         "origin": "ceo", "created_by": "carla", "content_hash": "", "reviewed_by": None, "reviewed_at": None,
-        "reviewed_hash": None, "split": 0, "round_cap": cap, "paused_at": None, "reason": "", "created_at": 0,
-        "updated_at": 0, "version": 1,
+        "reviewed_hash": None, "split": 0, "round_cap": cap, "paused_at": None, "reason": "", "exploring": 0,
+        "out_of_scope": [], "created_at": 0, "updated_at": 0, "version": 1,
     })  # fmt: skip
 
 
@@ -37,9 +48,10 @@ def a_round(number: int = 1) -> Round:
 def a_task(number: int, kind: str, status: str = "done", version: int = 1, **more: Any) -> Task:
     values: dict[str, Any] = dict.fromkeys(Task.__slots__, 0) | {
         "id": number, "goal_id": 1, "round_id": 1, "parent_id": None, "retry_of": None, "title": kind, "intent": "",
-        "end_state": "", "constraints": [], "must_haves": [f"M{list(WORKS).index(kind) + 1}"], "capabilities": [],
+        "end_state": "", "constraints": [], "must_haves": [f"M{[*WORKS, CHOICE].index(kind) + 1}"], "capabilities": [],
         "arguments": {"audit": kind, "version": version, **more}, "risk": "standard", "status": status,
         "block_kind": None, "reason": "the disk hums", "created_by": "orlo", "idempotency_key": None,
+        "tags": [], "criteria": [], "review_step": "review",
     }  # fmt: skip
     return decode(Task, {**values, "id": number})
 
@@ -55,8 +67,18 @@ FIGURES = {
 }
 
 
+def judged(
+    goal: Goal, round_: Round, tasks: list[Task], version: int = 1, *, figures: Any = FIGURES, refused: bool = False
+) -> Judgement:
+    """What is said when each done task delivered what it names."""
+    done = {must_id: (task.id,) for task in tasks if task.status == "done" for must_id in task.must_haves}
+    covered = tuple(Covered(must["id"], must["text"], must["waived_by"], done.get(must["id"], ()))
+                    for must in goal.must_haves)  # fmt: skip
+    return judge(Ground(goal, round_, tasks, version, figures, Coverage(covered, ()), refused=refused))
+
+
 def test_the_closer_look_gets_the_next_round() -> None:
-    said = judge(a_goal(), a_round(), the_first_round(), 1, FIGURES)
+    said = judged(a_goal(), a_round(), the_first_round())
     assert said.decision == RoundDecision.NEXT_ROUND
     assert [task["arguments"] for task in said.tasks] == [{"audit": "closer_look", "version": 1, "path": "full.py"}]
     assert said.tasks[0]["must_haves"] == ("M6",)
@@ -64,37 +86,71 @@ def test_the_closer_look_gets_the_next_round() -> None:
 
 
 def test_what_failed_is_tried_again_first() -> None:
-    said = judge(a_goal(), a_round(), the_first_round(marks="failed", history="cancelled"), 1, FIGURES)
+    said = judged(a_goal(), a_round(), the_first_round(marks="failed", history="cancelled"))
     assert [(task["arguments"]["audit"], task["retry_of"]) for task in said.tasks] == [("marks", 3), ("history", 4)]
     assert "the disk hums" in said.tasks[0]["intent"]
 
 
 def test_with_all_covered_the_report_is_due() -> None:
     tasks = [*the_first_round(), a_task(7, "closer_look", path="full.py")]
-    assert judge(a_goal(), a_round(2), tasks, 1, FIGURES).decision == RoundDecision.REPORT
+    assert judged(a_goal(), a_round(2), tasks).decision == RoundDecision.REPORT
 
 
 def test_a_further_version_computes_all_anew_before_its_closer_look() -> None:
     tasks = [*the_first_round(), a_task(7, "closer_look", path="full.py")]
     again = [a_task(at, kind, version=2) for at, kind in enumerate(FIRST, 8)]
-    said = judge(a_goal(), a_round(3), [*tasks, *again], 2, FIGURES)
+    said = judged(a_goal(), a_round(3), [*tasks, *again], 2)
     assert [task["arguments"]["version"] for task in said.tasks] == [2]
     assert len({task["idempotency_key"] for task in said.tasks}) == 1
 
 
-def test_three_failures_end_at_the_operator() -> None:
+def three_failures() -> list[Task]:
     failed = [a_task(8, "duplicates", "failed"), a_task(9, "duplicates", "failed")]
-    tasks = [*the_first_round(duplicates="failed"), *failed,
-             a_task(10, "closer_look", path="full.py")]  # fmt: skip
-    said = judge(a_goal(), a_round(4), tasks, 1, FIGURES)
-    assert (said.decision, "M5" in said.next_step) == (RoundDecision.STOP, True)
-    waived = judge(a_goal(waived="M5"), a_round(4), tasks, 1, FIGURES)
-    assert waived.decision == RoundDecision.REPORT
+    return [*the_first_round(duplicates="failed"), *failed, a_task(10, "closer_look", path="full.py")]
+
+
+def test_after_three_failures_the_operator_is_asked_whether_the_goal_may_do_without() -> None:
+    said = judged(a_goal(), a_round(4), three_failures())
+    assert (said.decision, "M5" in said.next_step) == (RoundDecision.ADJUST_GOAL, True)
+    assert said.tasks == ()
+    assert said.goal_change is not None
+    assert [must["id"] for must in said.goal_change["must_haves"]] == ["M1", "M2", "M3", "M4", "M6"]
+    assert "M5" in said.goal_change["why"]
+    waived = judged(a_goal(waived="M5"), a_round(4), three_failures())
+    assert (waived.decision, waived.goal_change) == (RoundDecision.REPORT, None)
+
+
+def test_a_change_that_was_refused_is_not_asked_for_again() -> None:
+    said = judged(a_goal(), a_round(4), three_failures(), refused=True)
+    assert (said.decision, said.goal_change) == (RoundDecision.STOP, None)
+
+
+def test_where_nothing_was_delivered_the_goal_is_to_be_given_up() -> None:
+    tasks = [a_task(number, "duplicates", "failed") for number in (2, 3, 4)]
+    said = judged(a_goal(["Exact duplicates"]), a_round(3), tasks)
+    assert (said.decision, said.goal_change) == (RoundDecision.STOP, None)
 
 
 def test_at_the_cap_no_round_is_opened() -> None:
-    said = judge(a_goal(cap=1), a_round(1), the_first_round(), 1, FIGURES)
+    said = judged(a_goal(cap=1), a_round(1), the_first_round())
     assert (said.decision, said.tasks) == (RoundDecision.STOP, ())
+
+
+def test_the_approved_choice_settles_which_file_is_looked_at() -> None:
+    figures = {**FIGURES, CHOICE: {"path": "chosen.py", "finding": "it is the worst"}}
+    chosen = judged(a_goal(), a_round(), [*the_first_round(), a_task(7, CHOICE)], figures=figures)
+    assert chosen.tasks[0]["arguments"]["path"] == "chosen.py"
+    # One that failed, or one for an earlier version of the report, settles nothing.
+    failed = judged(a_goal(), a_round(), [*the_first_round(), a_task(7, CHOICE, "failed")], figures=figures)
+    assert failed.tasks[0]["arguments"]["path"] == "full.py"
+
+
+def test_a_step_names_the_must_have_that_it_serves() -> None:
+    look_only = a_goal([WORKS["closer_look"].must_have])
+    assert planned_kinds(look_only) == ["marks", "history", CHOICE]
+    assert {serves(look_only, kind) for kind in planned_kinds(look_only)} == {("M1",)}
+    assert new_task(look_only, "marks", 1)["arguments"]["step"] is True
+    assert "step" not in new_task(a_goal(), "marks", 1)["arguments"]
 
 
 def test_the_largest_finding_is_what_the_figures_say() -> None:

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from core.domain.entities import Comment, Goal, Output, Round, Run, Task
+from core.domain.entities import Comment, Goal, Output, Round, Run, Task, Turn
 from core.domain.goals import is_reviewed
-from core.domain.states import GoalStatus
+from core.domain.states import GoalStatus, TurnOutcome
 from tests.agents.rehearsal_support import FILES, a_rehearsal
 from tests.agents.test_audit_world import a_folder
 
@@ -34,7 +34,7 @@ async def test_a_report_that_comes_back_is_computed_again_with_the_note(tmp_path
         first = await play.reported(goal)
         a_folder(audited, {"b.py": b"y = 2\n" * 7})
         await play.do("SendBackGoal", goal=goal.id, note="Look at | the new file\n# at once")
-        await play.one(Output, "path = 'report-G1-2.md'")
+        await play.one(Output, "path = 'audit-G1-2.md'")
         report = await play.reported(goal)
         assert "Look at \\| the new file\\\\n\\# at once" in report
         assert "Look at" not in first
@@ -46,7 +46,7 @@ async def test_a_report_that_comes_back_is_computed_again_with_the_note(tmp_path
         assert (await play.figures("closer_look"))["path"] == "b.py"
         await play.do("AcceptGoal", goal=goal.id)
         assert (await play.one(Goal, "id = :id", id=goal.id)).status == GoalStatus.DONE
-        assert (play.company.folder / "outputs" / "report-G1.md").read_text(encoding="utf-8") == first
+        assert (play.company.folder / "outputs" / "audit-G1.md").read_text(encoding="utf-8") == first
 
 
 async def test_an_agent_that_the_operator_names_answers_once(tmp_path: Path) -> None:
@@ -67,9 +67,16 @@ async def test_must_haves_that_nobody_here_can_deliver_are_the_operators_to_waiv
         await play.do("EditGoal", goal=goal.id, must_haves=("Exact copies of files", "World peace"))
         await play.do("DispatchGoal", goal=goal.id)
         asked = await play.question()
-        assert "lacks M2" in asked.title
+        peace = (await play.one(Goal, "id = :id", id=goal.id)).must_haves[1]
+        assert f"lacks {peace['id']}:" in asked.title
         assert [task.arguments.get("audit") for task in await play.all(Task)] == [None, "duplicates"]
-        await play.do("WaiveMustHave", goal=goal.id, must_have="M2")
+        # In the discussion one agent asked for all, and the coordinator said whose it is.
+        (question,) = await play.all(Comment, "kind = 'question'")
+        assert "World peace" in question.body
+        (answer,) = await play.all(Comment, "author = 'orlo' AND reply_to = :id", id=question.id)
+        assert "only the operator can waive it" in answer.body
+        assert [turn.outcome for turn in await play.all(Turn)][-1] == TurnOutcome.NOT_CONVERGED
+        await play.do("WaiveMustHave", goal=goal.id, must_have=peace["id"])
         await play.do("DecideApproval", approval=asked.id, decision="approved")
         assert "waived by the operator" in await play.reported(goal)
 

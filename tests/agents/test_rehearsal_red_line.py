@@ -72,7 +72,7 @@ async def test_a_report_that_comes_back_asks_nothing_twice(tmp_path: Path, decis
     async with a_rehearsal(tmp_path / "company", a_folder(tmp_path / "audited", FILES)) as play:
         goal, _ = await play.audited(decision, "as I said")
         await play.do("SendBackGoal", goal=goal.id, note="Count it all again, please")
-        await play.one(Output, "task_id IS NULL AND path = 'report-G1-2.md'")
+        await play.one(Output, "task_id IS NULL AND path = 'audit-G1-2.md'")
         report = await play.reported(goal)
         assert len(await play.all(Approval)) == 1
         assert report.count("one-secret") == (decision == "approved")

@@ -67,7 +67,14 @@ async def test_the_third_refusal_goes_to_the_operator(tmp_path: Path) -> None:
         asked = await play.question()
         assert "was refused 3 times" in asked.title
         task = await play.one(Task, "status = 'waiting_human'")
-        assert [review.verdict for review in await reviews_of(play, task)] == [Verdict.NEEDS_REVISION] * 3
+        reviews = await reviews_of(play, task)
+        assert {review.verdict for review in reviews} == {Verdict.NEEDS_REVISION}
+        # Each refusal was answered once with the author's own figures; the reviewer and the coordinator computed anew.
+        assert [(review.attempt, review.stage) for review in reviews] == [
+            (1, "review"), (1, "reply"), (1, "ruling"), (2, "review"), (2, "reply"), (2, "ruling"), (3, "review")
+        ]  # fmt: skip
+        assert [review.rebuttal_answer for review in reviews if review.stage == "review"] == ["REJECT", "REJECT", ""]
+        assert all(finding["earlier"] == 1 for review in reviews[3:] for finding in review.findings)
 
 
 class Spoilt(RehearsalRunner):
