@@ -179,9 +179,20 @@ def _move_on(act: Act, task: Task, review: Review, known: list[Review]) -> Task:
         return send_to_ruling(act, task, why)
     if task.review_step == ReviewStep.REPLY and refuses:
         return send_to_ruling(act, task, f"{review.reviewer} refuses it again after the rebuttal: {summary}")
+    against = [one.reviewer for one in known if _stands_against(one, task, review)]
+    if against:
+        return send_to_ruling(act, task, f"{review.reviewer} approves after the rebuttal, {against[0]} refused")
     verdict = review.verdict
     if first is not None:
         verdict = stricter(first.verdict, verdict)
         if verdict == first.verdict != review.verdict:
             summary = first.dimensions["summary"]
     return settle(act, task, verdict, summary, "ReviewTask", is_counted=task.review_step == ReviewStep.REPLY)
+
+
+def _stands_against(one: Review, task: Task, reply: Review) -> bool:
+    """Whether the other one of two reviewers of high risk refused what this reply approves: no one word settles it."""
+    return (
+        task.risk == Risk.HIGH and task.review_step == ReviewStep.REPLY and reply.verdict == Verdict.APPROVED
+        and one.attempt == reply.attempt and one.verdict != Verdict.APPROVED and one.reviewer != reply.reviewer
+    )  # fmt: skip

@@ -120,3 +120,23 @@ async def test_an_objection_calls_the_author_at_once(world: World) -> None:
     await world.operator("AddComment", task=task.id, kind="objection", body="The links as well.")
     acts, _ = await worked(world, "ada")
     assert acts == "QueueRun"
+
+
+async def test_of_high_risk_no_single_word_settles_a_rebuttal_of_two_refusals(world: World) -> None:
+    task = await handed_in(world, "high")
+    for slug in ("chad", "rita"):
+        await tick(world)
+        await judged(world, slug, task.id, "needs_revision")
+    _, run_id = await worked(world, "ada")
+    ada = await world.started(run_id)
+    await world.do(ada, "RebutReview", task=task.id, answer="REJECT", facts="ls counts 42 as well")
+    await world.finish(ada)
+    await tick(world)
+    await judged(world, "chad", task.id, "approved")
+    disputed = await world.task(task.id)
+    assert (disputed.status, disputed.review_step) == (TaskStatus.REVIEW, ReviewStep.RULING)
+    await tick(world)
+    cora = await begun(world, RunKind.RULE, "cora")
+    await world.do(cora, "RuleTask", task=task.id, verdict="needs_revision", because="rita is right")
+    after = await world.task(task.id)
+    assert (after.status, after.review_attempts) == (TaskStatus.WORKING, 1)
