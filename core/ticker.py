@@ -35,7 +35,8 @@ QUIET = frozenset(
         "TaskOffered",
         "OfferAnswered", "OfferReturned", "MentionTaken", "ApprovalRequested", "RoundProgressed", "RoundStalled",
         "HeartbeatNormal", "HeartbeatIdle", "MissionMissing", "TickStepFailed", "TicksMissed", "ClockStepped",
-        "CommentAdded", "OutputAdded", "AgentCooledDown", "DependencyAdded", "ExperienceKept",
+        "CommentAdded", "DecisionMade", "MentionHeld", "MentionDropped",
+        "OutputAdded", "AgentCooledDown", "DependencyAdded", "ExperienceKept",
     }
 )  # fmt: skip
 

@@ -9,7 +9,8 @@ from core.domain.entities import Comment, Decision, Goal, Round, Run, Task, Turn
 from core.domain.errors import Conflict, Forbidden, Invalid
 from core.domain.limits import DISCUSSION_TURNS, RUN_ATTEMPTS
 from core.domain.states import GoalStatus, Role, RunKind, TaskStatus, TurnOutcome
-from core.simulation.laws import kept_counts
+from core.simulation.laws import broken_laws, kept_counts
+from core.ticker import QUIET
 from tests.unit.ticking import Say, begun, look, queued, spoken, tick, turn_of
 from tests.unit.world import STAFF, World, a_company
 
@@ -57,7 +58,7 @@ async def test_agents_discuss_make_tasks_and_the_work_begins_by_itself(world: Wo
     }  # fmt: skip
     round_ = await world.round_of(goal.id)
     assert (round_.number, round_.open_tasks) == (1, 2)
-    assert await world.read(kept_counts) == {}
+    assert await world.read(broken_laws) == []
 
 
 async def test_without_must_haves_the_task_that_stands_for_the_goal_is_enough(world: World) -> None:
@@ -291,6 +292,10 @@ async def test_a_discussion_that_waits_makes_no_event_a_tick(world: World) -> No
 
 
 # Ended by the operator ----------------------------------------------------------------------------------------------
+
+
+def test_the_beginning_and_the_end_of_a_turn_wake_the_next_tick() -> None:
+    assert not {"TurnOpened", "TurnClosed", "DiscussionEnded"} & QUIET
 
 
 async def test_the_operator_ends_a_discussion_and_its_live_runs(world: World) -> None:
