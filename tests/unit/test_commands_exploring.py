@@ -169,6 +169,12 @@ async def test_the_coordinator_writes_what_was_said_into_the_draft_and_that_clea
     assert not is_reviewed(goal)
 
 
+async def test_a_coordinator_that_was_mentioned_in_the_talk_may_edit_too(world: World) -> None:
+    goal = await explored(world)
+    await world.do(await talking(world, goal, RunKind.MENTION), "EditGoal", goal=goal.id, must_haves=(COUNT,))
+    assert [must["id"] for must in (await world.goal(goal.id)).must_haves] == ["M1"]
+
+
 async def test_only_a_run_of_the_talk_edits_the_draft(world: World) -> None:
     goal = await explored(world)
     stranger = await world.run("cora", RunKind.MENTION)
