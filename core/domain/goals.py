@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from core.domain.actors import HUMAN
-from core.domain.entities import Goal, MustHave, Task
+from core.domain.entities import Goal, MustHave
 from core.domain.limits import MISSION_SENTINELS
-from core.domain.states import TaskStatus
 
 
 def canonical_hash(value: Any) -> str:
@@ -48,9 +47,3 @@ def is_reviewed(goal: Goal) -> bool:
 def mission_is_defined(mission: str) -> bool:
     """The mission gate of S1-06, normalised as C-15 says (NFKC, strip, casefold)."""
     return unicodedata.normalize("NFKC", mission).strip().casefold() not in MISSION_SENTINELS
-
-
-def uncovered(goal: Goal, tasks: Iterable[Task]) -> list[MustHave]:
-    """Must-haves that no done task covers and no person waived (F10)."""
-    covered = {must_id for task in tasks if task.status == TaskStatus.DONE for must_id in task.must_haves}
-    return [must for must in goal.must_haves if must["id"] not in covered and not must["waived_by"]]

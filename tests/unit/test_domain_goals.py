@@ -3,9 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.domain.entities import Goal, MustHave, Task
-from core.domain.goals import canonical_hash, content_hash, is_reviewed, uncovered
-from core.domain.states import TaskStatus
+from core.domain.entities import Goal, MustHave
+from core.domain.goals import canonical_hash, content_hash, is_reviewed
 from tests.unit.facts import a
 
 texts = st.text(max_size=20)
@@ -38,11 +37,3 @@ def test_a_review_is_of_exactly_this_content_by_a_person() -> None:
     assert is_reviewed(a(Goal, content_hash="x", reviewed_by="human", reviewed_hash="x"))
     for values in ({"reviewed_by": "vera"}, {"reviewed_by": None}, {"reviewed_hash": "y"}, {"reviewed_hash": None}):
         assert not is_reviewed(a(Goal, **{"content_hash": "x", "reviewed_by": "human", "reviewed_hash": "x", **values}))
-
-
-def test_only_a_done_task_or_a_persons_waiver_covers_a_must_have() -> None:
-    must_haves = tuple(MustHave(id=f"M{n}", text="x", waived_by="human" if n == 3 else "") for n in (1, 2, 3))
-    goal = a(Goal, must_haves=must_haves)
-    for status in TaskStatus:
-        left = [must["id"] for must in uncovered(goal, [a(Task, status=status, must_haves=("M1",))])]
-        assert left == (["M2"] if status == TaskStatus.DONE else ["M1", "M2"])

@@ -204,3 +204,21 @@ def test_a_busy_paused_or_missing_ceo_is_not_woken() -> None:
     assert beat(runs=(a(Run, agent_id=VERA.id),)) == []
     assert beat(agents=(replace(VERA, status=AgentStatus.PAUSED),)) == []
     assert beat(agents=(agent(1),)) == []
+
+
+# What waits for people only -----------------------------------------------------------------------------------
+
+
+def test_a_stalled_round_in_which_all_waits_for_a_person_calls_no_coordinator() -> None:
+    found = with_round(status=RoundStatus.STALLED, found={"only_people": frozenset({1})})
+    assert acts(found) == []
+    assert why_held(found, "round:1") == "every open task in it waits for the operator"
+    assert acts(with_round(status=RoundStatus.STALLED)) == [("QueueRun", RunKind.STALL)]
+
+
+@pytest.mark.parametrize("kind", list(ApprovalKind))
+def test_a_question_about_a_goal_holds_its_plan_unless_it_is_only_talk(kind: ApprovalKind) -> None:
+    asked = a(Approval, entity="goal:1", kind=kind)
+    found = facts(agents=(CORA,), rounds=(), approvals=(asked,))
+    is_talk = kind in (ApprovalKind.MAIL, ApprovalKind.EXCHANGE)
+    assert acts(found) == ([("QueueRun", RunKind.PLAN)] if is_talk else [])
