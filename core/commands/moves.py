@@ -3,7 +3,7 @@
 from typing import Any
 
 from core.commands.registry import Act
-from core.domain.entities import AgentRecord, Approval, Round, Run, Task, TaskDep
+from core.domain.entities import AgentRecord, Approval, Mention, Round, Run, Task, TaskDep
 from core.domain.errors import Conflict, Fenced
 from core.domain.lifecycles import APPROVAL, ROUND, TASK, Who
 from core.domain.limits import RUN_ATTEMPTS
@@ -12,6 +12,7 @@ from core.domain.states import (
     TASK_FINAL,
     ApprovalKind,
     ApprovalStatus,
+    MentionStatus,
     OnFail,
     RoundStatus,
     RunKind,
@@ -180,6 +181,16 @@ def cancel_questions(act: Act, entity: str) -> None:
             approval.name_tag, approval.status, ApprovalStatus.CANCELLED, "CancelApproval", SYSTEM_CAPACITY
         )
         act.tx.update(approval, "ApprovalCancelled", status=ApprovalStatus.CANCELLED, note="its subject changed")
+        if approval.kind == ApprovalKind.EXCHANGE:
+            _drop_held(act, entity)
+
+
+def _drop_held(act: Act, entity: str) -> None:
+    """Nobody decides any more whether these wake: they are only read on the board."""
+    subject, _, number = entity.partition(":")
+    where = "task_id = :id" if subject == "task" else "task_id IS NULL AND goal_id = :id"
+    for mention in act.tx.select(Mention, f"{where} AND status = 'held' ORDER BY id", id=int(number)):
+        act.tx.update(mention, "MentionDropped", status=MentionStatus.DROPPED)
 
 
 def release_task(act: Act, task: Task, why: str, *, costs_attempt: bool = True) -> Task:

@@ -7,10 +7,12 @@ from core.commands.registry import Act, Answer, Command, Reason, handles, letter
 from core.commands.shaping import require_shape
 from core.commands.tasks import Dependency, NewTask, add_dependency, add_task, admit_work_of_agents
 from core.domain.entities import Comment, Goal, Round, Task, TaskDep
-from core.domain.errors import Invalid
+from core.domain.errors import Conflict, Invalid
 from core.domain.lifecycles import TASK
 from core.domain.limits import PARTS_MAX
 from core.domain.states import TASK_FINAL, CommentKind, TaskStatus
+
+SPLITS_DEEP = 3  # an agent splits parts of parts so often, then a person decides
 
 
 class SplitTask(Command):
@@ -32,6 +34,7 @@ def split_task(act: Act, command: SplitTask) -> Answer:
     admit_work_of_agents(act, goal, len(command.parts))
     require_shape(act, goal, command.parts)
     _require_nothing_lost(goal, task, command.parts)
+    _require_no_endless_split(act, task)
     waits_for = tx.select(TaskDep, "task_id = :task AND met = 0 ORDER BY id", task=task.id)
     parts = [_add_part(act, goal, task, part, waits_for) for part in command.parts]
     _hand_over(act, task, parts)
@@ -53,6 +56,18 @@ def _require_nothing_lost(goal: Goal, task: Task, parts: tuple[NewTask, ...]) ->
     if lost:
         raise Invalid(
             f"No part names {', '.join(lost)}, which {task.name_tag} is to deliver.", "Name it in one of the parts."
+        )
+
+
+def _require_no_endless_split(act: Act, task: Task) -> None:
+    """Raises Conflict when an agent splits parts of parts of parts: work must not breed work without a person (F23)."""
+    depth, parent = 0, task.parent_id
+    while parent is not None and depth < SPLITS_DEEP:
+        above = act.tx.get(Task, parent)
+        depth, parent = depth + (above.status == TaskStatus.CANCELLED), above.parent_id
+    if act.run is not None and depth >= SPLITS_DEEP:
+        raise Conflict(
+            f"{task.name_tag} is {task.status} and came of {depth} splits already.", "Cancel it, or ask the operator."
         )
 
 

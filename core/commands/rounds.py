@@ -75,10 +75,32 @@ def open_round_command(act: Act, command: OpenRound) -> Answer:
     if goal.status != GoalStatus.ACTIVE:
         raise Conflict(f"{goal.name_tag} is {goal.status}: no round can be opened.", "Only an active goal has rounds.")
     require_shape(act, goal, command.tasks)
+    _require_room(act, goal)
     if goal.reason:
         goal = act.tx.update(goal, "GoalNoteTaken", touch=False, reason="")
     round_, made = _open_with(act, goal, command.tasks)
     return {"id": round_.id, "number": round_.number, "tasks": made}
+
+
+def _require_room(act: Act, goal: Goal) -> None:
+    """Raises Conflict when the cap is reached, unless the operator decided about the goal since its last round began.
+
+    A report that was sent back, or a refusal to give the goal up, asks for one round more.
+    """
+    last = act.tx.select(Round, "goal_id = :goal ORDER BY number DESC LIMIT 1", goal=goal.id)
+    if not last or last[0].number < goal.round_cap:
+        return
+    word = act.tx.value(
+        "SELECT 1 FROM approvals WHERE entity = :entity AND kind NOT IN ('mail', 'exchange') AND decided_at >= :since"
+        " UNION SELECT 1 FROM events WHERE entity = 'goals' AND entity_id = :goal AND kind = 'GoalSentBack'"
+        " AND at >= :since LIMIT 1",
+        entity=f"goal:{goal.id}", goal=goal.id, since=last[0].created_at,
+    )  # fmt: skip
+    if word is None:
+        raise Conflict(
+            f"{goal.name_tag} has used its {goal.round_cap} rounds.",
+            "Report what there is; the operator decides about the rest.",
+        )
 
 
 class ReviewRound(Command):

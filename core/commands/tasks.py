@@ -15,7 +15,7 @@ from core.domain.entities import AgentRecord, Goal, Round, Task, TaskDep
 from core.domain.errors import Conflict, Forbidden, Invalid
 from core.domain.goals import is_reviewed
 from core.domain.lifecycles import TASK, Who
-from core.domain.limits import LEASE_MS, TASKS_PER_RUN
+from core.domain.limits import LEASE_MS, RUN_ATTEMPTS, TASKS_PER_RUN
 from core.domain.risk import raised
 from core.domain.states import (
     TASK_FINAL,
@@ -347,11 +347,29 @@ class UnblockTask(Command):
 def unblock_task(act: Act, command: UnblockTask) -> Answer:
     task = act.tx.get(Task, command.task)
     act.require_own_goal(task.goal_id)
+    _require_no_endless_block(act, task)
     task = move_task(
         act, task, TaskStatus.PENDING, "UnblockTask", "TaskUnblocked",
         assignee_id=None, last_assignee_id=task.assignee_id, reason=command.note,
     )  # fmt: skip
     return {"id": task.id, "status": str(task.status)}
+
+
+def _require_no_endless_block(act: Act, task: Task) -> None:
+    """Raises Conflict when agents have unblocked it as often as anything may be tried: then a person decides (F23)."""
+    if act.run is None or task.status != TaskStatus.BLOCKED:
+        return
+    times = act.tx.value(
+        "SELECT count(*) FROM events WHERE entity = 'tasks' AND entity_id = :task AND kind = 'TaskUnblocked'"
+        " AND run_id IS NOT NULL AND id > coalesce((SELECT max(id) FROM events WHERE entity = 'tasks'"
+        " AND entity_id = :task AND kind IN ('TaskUnblocked', 'TaskResumed') AND run_id IS NULL), 0)",
+        task=task.id,
+    )
+    if times >= RUN_ATTEMPTS:
+        raise Conflict(
+            f"{task.name_tag} is blocked again, after {times} agents' attempts to unblock it.",
+            "Cancel or split it, or leave it: it is in the operator's inbox.",
+        )
 
 
 class ResumeTask(Command):

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from core.blackboard.transaction import Transaction
-from core.domain.limits import DISCUSSION_TURNS
+from core.domain.limits import DISCUSSION_TURNS, STALL_MS
 
 LIVE = "status IN ('queued', 'starting', 'running')"
 FINAL = "('done', 'failed', 'cancelled')"
@@ -105,8 +105,11 @@ FORBIDDEN = {
         "SELECT tasks.id FROM tasks JOIN goals ON goals.id = goal_id WHERE goals.status IN ('draft', 'planning')"
         f" AND tasks.status NOT IN ('draft', {FINAL[1:]}"
     ),
-    "the coordinator opened a round above the cap": (
+    "a round was opened above the cap that the operator did not ask for": (
         "SELECT rounds.id, number, round_cap FROM rounds JOIN goals ON goals.id = goal_id WHERE number > round_cap"
+        " AND number - round_cap > (SELECT count(*) FROM approvals WHERE entity = 'goal:' || goals.id"
+        " AND decided_at IS NOT NULL) + (SELECT count(*) FROM events WHERE entity = 'goals' AND entity_id = goals.id"
+        " AND kind = 'GoalSentBack')"
     ),
     "a mention woke who wrote it": (
         "SELECT mentions.id FROM mentions JOIN comments ON comments.id = comment_id JOIN agents"
@@ -137,7 +140,8 @@ FORBIDDEN = {
 COUNTERS = "a kept counter is wrong"
 FORGOTTEN = "an open task waits for nothing and nobody"
 UNTOLD = "the tables are not what the events tell"
-LAWS = (*FORBIDDEN, COUNTERS, FORGOTTEN, UNTOLD)
+UNSEEN = "a goal or a round stands still and nobody is told"
+LAWS = (*FORBIDDEN, COUNTERS, FORGOTTEN, UNSEEN, UNTOLD)
 
 
 def broken_laws(tx: Transaction) -> list[tuple[str, str]]:
@@ -188,6 +192,33 @@ def _is_moved(tx: Transaction, task: dict[str, Any], known: set[str]) -> bool:
     called = f"SELECT 1 FROM runs WHERE goal_id = :g AND {LIVE}"
     moving = tx.value(f"{unclosed} UNION {called} LIMIT 1", g=task["goal_id"]) is not None
     return bool(above & known) or status == "draft" or moving
+
+
+def standing_still(tx: Transaction, known: set[str]) -> list[str]:
+    """Goals and rounds that do not go on, without anybody who could see it (C-05).
+
+    `known` are the things in the inbox, and those that the next tick acts on or names with a reason, e.g. `round:3`.
+    """
+    lost = []
+    for round_ in tx.all("SELECT id, goal_id, number, status, progress_at FROM rounds WHERE status <> 'closed'"):
+        called = f"SELECT 1 FROM runs WHERE {LIVE} AND round_id = :r AND kind IN ('round_review', 'stall') LIMIT 1"
+        seen = f"round:{round_['id']}" in known or tx.value(called, r=round_["id"]) is not None
+        if round_["status"] == "open":
+            moving = (
+                "SELECT 1 FROM tasks WHERE round_id = :r AND (status IN ('claimed', 'working', 'review')"
+                " OR status = 'pending' AND open_deps = 0) LIMIT 1"
+            )
+            seen = tx.now - round_["progress_at"] < STALL_MS or tx.value(moving, r=round_["id"]) is not None
+        if not seen:
+            lost.append(f"round {round_['number']} of G{round_['goal_id']} is {round_['status']}")
+    for goal in tx.all(
+        "SELECT id, status FROM goals WHERE status IN ('planning', 'active', 'reporting') AND NOT EXISTS"
+        " (SELECT 1 FROM rounds WHERE goal_id = goals.id AND rounds.status <> 'closed')"
+    ):
+        called = f"SELECT 1 FROM runs WHERE {LIVE} AND goal_id = :g LIMIT 1"
+        if f"goal:{goal['id']}" not in known and tx.value(called, g=goal["id"]) is None:
+            lost.append(f"G{goal['id']} is {goal['status']}")
+    return lost
 
 
 def kept_counts(tx: Transaction) -> dict[str, str]:

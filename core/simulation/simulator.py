@@ -1,6 +1,7 @@
 """A company in virtual time: the real board, door, ticker and dispatcher, scripted agents, a scripted operator."""
 
 import asyncio
+import functools
 import logging
 import random
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -22,7 +23,7 @@ from core.domain.plan import Action
 from core.domain.states import Role
 from core.simulation.agents import CAPABILITIES, GOOD, RUN_MINUTES, Habits, Scripted
 from core.simulation.clock import Clock
-from core.simulation.laws import FORGOTTEN, broken_laws, waiting_for_nothing
+from core.simulation.laws import FORGOTTEN, UNSEEN, broken_laws, standing_still, waiting_for_nothing
 from core.ticker import Ticked, Ticker
 from core.waiting import owed
 
@@ -117,12 +118,13 @@ class Simulation:
             self.on_broken(law, where)
 
     async def check_nothing_is_forgotten(self) -> None:
-        """Every open task can move, or somebody or something is named that it waits for."""
+        """Every open task, round and goal can move, or somebody or something is named that it waits for."""
         _, plan = await self.ticker.look()
         known = {item.entity for item in await self.inbox()}
         known |= {entity for action in plan.actions for entity in _about(action)} | {held.entity for held in plan.held}
-        for where in await self.read(lambda tx: waiting_for_nothing(tx, known)):
-            self.on_broken(FORGOTTEN, where)
+        for law, look in ((FORGOTTEN, waiting_for_nothing), (UNSEEN, standing_still)):
+            for where in await self.read(functools.partial(look, known=known)):
+                self.on_broken(law, where)
 
     async def inbox(self) -> list[InboxItem]:
         """What waits for the person."""

@@ -1,6 +1,6 @@
 """What scripted agents say to each other: in a discussion, and when somebody names them."""
 
-from core.domain.entities import Approval, Comment, Goal, Mention, Task, Turn
+from core.domain.entities import AgentRecord, Approval, Comment, Goal, Mention, Task, Turn
 from core.domain.states import Role, TaskStatus
 from core.simulation.acting import Play
 
@@ -47,9 +47,13 @@ class Talking(Play):
         if self.happens("thank") and (author := await self.who_called()) is not None:
             body = f"Thanks, @{author}."
         elif self.happens("circle"):
-            names = sorted([*await self.colleagues(), self.agent.slug])
-            body = f"What do you say, @{names[(names.index(self.agent.slug) + 1) % len(names)]}?"
+            body = f"What do you say, @{await self.next_in_the_circle()}?"
         await self.try_("AddComment", kind="observation", body=body, **about)
+
+    async def next_in_the_circle(self) -> str:
+        """The executor after this one; the first for everybody else."""
+        names = [agent.slug for agent in await self.find(AgentRecord, "role = 'executor' ORDER BY id")]
+        return names[(names.index(self.agent.slug) + 1) % len(names)] if self.agent.slug in names else names[0]
 
     async def who_called(self) -> str | None:
         """Who named this agent; None if it was a person."""
