@@ -60,7 +60,7 @@ def the_first_round(**status: str) -> list[Task]:
     return [a_task(at, kind, status.get(kind, "done")) for at, kind in enumerate(FIRST, 2)]
 
 
-FIGURES = {
+FIGURES: dict[str, Any] = {
     "marks": {"top_files": [{"path": "full.py", "lines": 9}]},
     "history": {"largest": [{"path": "big.bin", "bytes": 99}]},
     "duplicates": {"groups": [["a", "b"]]},

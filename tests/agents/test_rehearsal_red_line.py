@@ -1,5 +1,6 @@
 """Lines of the person's file are quoted only with their word: once, and exactly those."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -20,13 +21,12 @@ async def test_the_operator_is_asked_about_exactly_these_lines(tmp_path: Path) -
         await play.dispatched()
         asked = await play.question()
         assert asked.kind == ApprovalKind.RED_LINE
-        assert asked.title == "Quote 2 marked lines of src/main.py in the report?"
-        assert asked.payload == {
-            "act": "quote",
+        assert asked.title.endswith("red line outside_publication: Quote 2 marked lines of src/main.py in the report")
+        assert asked.payload["publish"] is True
+        assert json.loads(asked.payload["content"]) == {
+            "kind": "quote",
             "path": "src/main.py",
-            "lines": [3, 5],
-            "text": ["# TODO: one-secret", "# FIXME: two-secret"],
-            "red_line": "secret_exposure",
+            "lines": [{"line": 3, "text": "# TODO: one-secret"}, {"line": 5, "text": "# FIXME: two-secret"}],
         }
         task = await play.one(Task, "status = 'waiting_human'")
         assert asked.entity == f"task:{task.id}"
@@ -60,6 +60,17 @@ async def test_without_the_operators_word_nothing_is_quoted(tmp_path: Path, deci
         assert len(await play.all(Approval)) == 1
 
 
+async def test_a_secret_among_the_lines_is_blocked_and_nobody_is_asked(tmp_path: Path) -> None:
+    files = {"src/main.py": b"x = 1\n# TODO: password = hunter2-0815-xyz\n"}
+    async with a_rehearsal(tmp_path / "company", a_folder(tmp_path / "audited", files)) as play:
+        await play.start()
+        report = await play.reported(await play.dispatched())
+        assert not await play.all(Approval)
+        assert "hunter2" not in report + await play.everything_written()
+        (handoff,) = await play.all(Comment, "kind = 'handoff' AND body LIKE '%blocked the quote%'")
+        assert "secret_exposure" in handoff.body
+
+
 async def test_where_there_is_nothing_to_quote_nobody_is_asked(tmp_path: Path) -> None:
     async with a_rehearsal(tmp_path / "company", a_folder(tmp_path / "audited", {"a.py": b"x = 1\n"})) as play:
         await play.start()
@@ -87,7 +98,7 @@ async def test_a_file_that_changed_meanwhile_is_asked_about_anew(tmp_path: Path)
         (audited / "src/main.py").write_bytes(b"\n" + FILES["src/main.py"])
         await play.do("DecideApproval", approval=first.id, decision="approved")
         second = await play.one(Approval, "status = 'pending'")
-        assert second.payload["lines"] == [4, 6]
+        assert [row["line"] for row in json.loads(second.payload["content"])["lines"]] == [4, 6]
         await play.do("DecideApproval", approval=second.id, decision="rejected", note="no")
         await play.reported(goal)
         assert not quoted(await play.everything_written())

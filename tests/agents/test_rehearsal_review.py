@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from core.agents.rehearsal import executor
+from core.agents.rehearsal import quoting
 from core.agents.rehearsal.runner import RehearsalRunner
 from core.agents.rehearsal.shift import Shift
 from core.domain.entities import Comment, Output, Review, Run, Task
@@ -140,12 +140,12 @@ async def test_what_is_no_json_of_this_work_is_rejected(tmp_path: Path, content:
 
 
 async def test_a_quote_that_is_not_word_for_word_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    deliver = executor.quote_or_not
+    whole = quoting.quote_of
 
-    async def other_lines(at_work: Shift, task: Task, quote: Any, marks: list[dict[str, Any]]) -> str:
-        return await deliver(at_work, task, quote, [{**marks[0], "text": "what the file never said"}, *marks[1:]])
+    def other_lines(path: str, marks: list[dict[str, Any]]) -> dict[str, Any]:
+        return whole(path, [{**marks[0], "text": "what the file never said"}, *marks[1:]])
 
-    monkeypatch.setattr(executor, "quote_or_not", other_lines)
+    monkeypatch.setattr(quoting, "quote_of", other_lines)
     async with a_rehearsal(tmp_path / "company", a_folder(tmp_path / "audited", FILES), RehearsalRunner) as play:
         await play.start()
         await play.dispatched()

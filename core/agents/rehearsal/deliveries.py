@@ -40,18 +40,24 @@ class Delivery:
         return result if isinstance(result, dict) else {}
 
 
-async def deliver(shift: Shift, task: Task, title: str, content: dict[str, Any], **more: Any) -> int:
-    """Put a JSON output on the board, or in a file of the company's folder when it is long. Returns its id."""
-    text = json.dumps(content, ensure_ascii=False, indent=1)
+def written(content: dict[str, Any]) -> bytes:
+    """The bytes of a JSON output."""
+    return json.dumps(content, ensure_ascii=False, indent=1).encode()
+
+
+async def deliver(shift: Shift, task: Task, title: str, content: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """Put a JSON output on the board, or in a file of the company's folder when it is long. The command's answer."""
+    data = written(content)
     arguments: dict[str, Any] = {"task": task.id, "type": OutputType.DATA, "title": title, **more}
-    if len(text.encode()) <= INLINE_OUTPUT_MAX:
-        arguments["content"] = text
+    if len(data) <= INLINE_OUTPUT_MAX:
+        arguments["content"] = data.decode()
     else:
-        path = f"{task.name_tag}-{content['kind']}-R{shift.assignment.run.id}.json"
-        await asyncio.to_thread((shift.assignment.folder / "outputs" / path).write_text, text, encoding="utf-8")
+        # What was approved is known again by its path too, so a quote's file has the name of its bytes.
+        mark = hashlib.sha256(data).hexdigest()[:12] if more.get("publish") else f"R{shift.assignment.run.id}"
+        path = f"{task.name_tag}-{content['kind']}-{mark}.json"
+        await asyncio.to_thread((shift.assignment.folder / "outputs" / path).write_bytes, data)
         arguments["path"] = path
-    answer = await shift.act("AddOutput", **arguments)
-    return int(answer["id"])
+    return await shift.act("AddOutput", **arguments)
 
 
 async def opened(output: Output, task: Task, folder: Path) -> Delivery:

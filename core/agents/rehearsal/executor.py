@@ -3,9 +3,9 @@
 from typing import Any
 
 from core.agents.rehearsal import plans, quoting, rebutting
-from core.agents.rehearsal.deliveries import QUOTE, approved_figures, deliver
+from core.agents.rehearsal.deliveries import approved_figures, deliver
 from core.agents.rehearsal.handoffs import handoff
-from core.agents.rehearsal.quoting import Permission, Word
+from core.agents.rehearsal.quoting import Word
 from core.agents.rehearsal.shift import AuditFailed, Shift
 from core.agents.rehearsal.words import cut, listed, named, plain
 from core.agents.rehearsal.works import ALL_WORKS, CHOICE, CLOSER_LOOK, LEFT_OUT, largest_finding
@@ -41,16 +41,14 @@ async def execute(shift: Shift) -> Outcome:
     remarks = await plans.adjusted(shift, task)
     refusal = await rebutting.refusal_of(shift, task)
     if refusal is not None:
-        said = await rebutting.answer_review(shift, task, refusal, content)
-        if said == RebuttalAnswer.REJECT:
+        if await rebutting.answer_review(shift, task, refusal, content) == RebuttalAnswer.REJECT:
             return Outcome(exit_kind="rebutted", detail="computed again and equal: the reviewer answers")
         remarks.append(changed(shift, refusal))
     if kind == CLOSER_LOOK and result.get("path") is not None:
-        quote = await quoting.permission(shift, task, result["path"], result["first_marks"])
-        if quote.word == Word.NOT_ASKED:
-            await quoting.ask(shift, task, quote.payload)
+        said = await quoting.quote(shift, task, result["path"], result["first_marks"])
+        if said.word == Word.WAITS:
             return Outcome(exit_kind="waiting", detail="the operator decides whether lines may be quoted")
-        remarks.append(await quote_or_not(shift, task, quote, result["first_marks"]))
+        remarks.append(quoting.told(said, result["first_marks"]))
     await hand_in(shift, task, kind, content, handoff(kind, result, remarks, serving(task, kind)))
     return Outcome()
 
@@ -115,24 +113,6 @@ def without_lines(kind: str, result: dict[str, Any]) -> dict[str, Any]:
             "heading_count": len(readme["headings"]),
         }
     return kept
-
-
-async def quote_or_not(shift: Shift, task: Task, quote: Permission, marks: list[dict[str, Any]]) -> str:
-    """Deliver the quoted lines if exactly that was approved, and use the approval up; what to say of it."""
-    match quote.word:
-        case Word.GRANTED:
-            lines = [{"line": mark["line"], "text": mark["text"]} for mark in marks]
-            content = {"kind": QUOTE, "path": quote.payload["path"], "lines": lines, "approval": quote.approval}
-            title = f"Quoted lines of {named(quote.payload['path'], 100)}"
-            await deliver(shift, task, title, content, approval=quote.approval, approved_payload=quote.payload)
-            return f"The operator approved the quote (Q{quote.approval}): {len(lines)} lines."
-        case Word.REFUSED:
-            why = f": {named(quote.note, 80)}" if quote.note else ""
-            return f"Figures only: the operator did not approve the quote (Q{quote.approval}{why})."
-        case Word.USED:
-            return f"The lines were quoted before, with Q{quote.approval}; they are not quoted again."
-        case _:
-            return "No marked line in it, so there is nothing to quote."
 
 
 def changed(shift: Shift, refusal: Review) -> str:

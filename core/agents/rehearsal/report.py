@@ -209,7 +209,8 @@ def _quotes(facts: Facts) -> list[str]:
     lines: list[str] = []
     for quote in facts.quotes:
         rows = [(row["line"], markdown(row["text"])) for row in quote["lines"]]
-        lines += ["", f"### Quoted from {markdown(quote['path'])}, approved as Q{quote['approval']}", ""]
+        approved = f", approved as Q{quote['approval']}" if quote.get("approval") else ""
+        lines += ["", f"### Quoted from {markdown(quote['path'])}{approved}", ""]
         lines += table(("Line", "Text"), rows, frozenset({0}))
     return lines
 

@@ -2,16 +2,17 @@
 
 import asyncio
 import os
+from typing import Any
 
 from core.agents.rehearsal import report as pages
 from core.agents.rehearsal.asking import ask
 from core.agents.rehearsal.covering import covering
-from core.agents.rehearsal.deliveries import QUOTE, deliveries_of, latest
+from core.agents.rehearsal.deliveries import QUOTE, Delivery, deliveries_of, latest
 from core.agents.rehearsal.report import Facts
 from core.agents.rehearsal.shift import Shift, no_reply
 from core.agents.rehearsal.words import cut, listed, plain
 from core.agents.runner import Outcome
-from core.domain.entities import AgentRecord, Comment, Goal, Output, Review, Round, Run
+from core.domain.entities import AgentRecord, Approval, Comment, Goal, Output, Review, Round, Run
 from core.domain.states import CommentKind, OutputType, TaskStatus
 
 
@@ -60,10 +61,19 @@ async def gathered(shift: Shift, goal: Goal) -> Facts:
         rounds=tuple(await shift.find(Round, "goal_id = :goal ORDER BY number", goal=goal.id)),
         reviews=tuple(reviews),
         figures={kind: delivery.result for kind, delivery in latest(found).items()},
-        quotes=tuple(delivery.content for delivery in found if delivery.kind == QUOTE and delivery.whole),
+        quotes=tuple([await quoted(shift, one) for one in found if one.kind == QUOTE and one.whole]),
         notes=tuple(note.body for note in notes),
         names={agent.id: agent.name for agent in await shift.find(AgentRecord, "true")},
     )
+
+
+async def quoted(shift: Shift, quote: Delivery) -> dict[str, Any]:
+    """The lines that go out, with the approval that let them."""
+    used = await shift.find(
+        Approval, "entity = :task AND status = 'consumed' AND json_extract(payload, '$.sha256') = :sha256 LIMIT 1",
+        task=f"task:{quote.output.task_id}", sha256=quote.output.sha256,
+    )  # fmt: skip
+    return {**quote.content, "approval": used[0].id if used else None}
 
 
 async def reports_before(shift: Shift, goal: Goal) -> list[Output]:

@@ -8,10 +8,10 @@ from core.agents.rehearsal.verdict import Judged, confidence, dimensions, summar
 from core.agents.rehearsal.words import counted, cut, plain
 from core.agents.rehearsal.works import ALL_WORKS, CHOICE, CLOSER_LOOK, largest_finding
 from core.agents.runner import Outcome
-from core.domain.entities import Approval, Review, Task
+from core.domain.entities import Review, Task
 from core.domain.goals import canonical_hash
 from core.domain.reviewing import END_STATE, standing
-from core.domain.states import ApprovalStatus, CommentKind, ReviewStep, TaskStatus, Verdict
+from core.domain.states import CommentKind, ReviewStep, TaskStatus, Verdict
 
 
 async def review(shift: Shift) -> Outcome:
@@ -125,14 +125,12 @@ def compare(judged: Judged, figures: Delivery, check: dict[str, Any]) -> None:
 
 
 async def check_quote(shift: Shift, judged: Judged, quote: Delivery) -> None:
-    """A quote needs its used approval for exactly these lines, and must be word for word."""
+    """A quote went through the red line of publication, and must be word for word."""
     where, content = f"O{quote.output.id}, the quote", quote.content
     lines = {row["line"]: row["text"] for row in content.get("lines", [])}
-    approvals = await shift.find(Approval, "id = :id", id=content.get("approval"))
-    allowed = approvals[0].payload if approvals and approvals[0].status == ApprovalStatus.CONSUMED else {}
-    if allowed.get("path") != content.get("path") or sorted(allowed.get("lines", [])) != sorted(lines):
+    if not quote.output.publish:
         because = "Lines of the person's files go out only with their word."
-        what = "It quotes lines that no approval allows."
+        what = "It quotes lines past the red line of publication."
         judged.against(Verdict.REJECTED, what, where, "Deliver figures only.", because)
         return
     look = await shift.audit(CLOSER_LOOK, path=content["path"])
