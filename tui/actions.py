@@ -25,6 +25,7 @@ class Situation:
     held: int = 0
     in_detail: bool = False
     filtered: bool = False
+    discussed: bool = False
     choices: Mapping[str, Choice] = field(default_factory=dict)
 
     @property
@@ -78,9 +79,7 @@ def _is_a_draft(situation: Situation) -> str:
 
 
 def _is_discussed(situation: Situation) -> str:
-    thing = situation.thing
-    planned = isinstance(thing, Goal) and thing.status == GoalStatus.PLANNING
-    return "" if planned else f"{situation.tag} is not in discussion"
+    return "" if situation.discussed else f"{situation.tag} is not in discussion"
 
 
 def _owns(situation: Situation) -> str:

@@ -20,7 +20,8 @@ HELP = (
     "# reword it; a new one gets its own.",
 )
 DASH = " — "
-_HIDDEN_DASH = " \\— "
+_OPEN_DASH = re.compile(r" —(?=\s|$)")
+_HIDDEN_DASH = " \\—"
 _ID = re.compile(r"(M\d+)(?:[.:)]?\s+|$)")
 
 
@@ -70,7 +71,7 @@ def to_text(draft: Draft) -> str:
     lines += [_hidden(each) for each in draft.description.split("\n")] if draft.description else []
     lines += ["", _MUST_HAVES]
     for name, text, verify in draft.must_haves:
-        shown = text.replace(DASH, _HIDDEN_DASH)
+        shown = ("\\" if text.startswith("\\") else "") + _OPEN_DASH.sub(lambda _: _HIDDEN_DASH, text)
         lines.append(f"{name} {_entry(shown)}" + (f"{DASH}{_entry(verify)}" if verify else ""))
     lines += ["", _CONSTRAINTS, *(_entry(_hidden(each)) for each in draft.constraints)]
     lines += ["", _OUT, *(_entry(_hidden(each)) for each in draft.out_of_scope)]
@@ -175,7 +176,7 @@ class _Reader:
                     self._problems.append(Problem(number, f"the goal has no {name}; leave the id of a new one out"))
                 used.add(name)
             text, _, verify = _shown(line).partition(DASH)
-            text = self._checked(number, text.replace(_HIDDEN_DASH, DASH).strip(), TITLE_MAX, "a must-have")
+            text = self._checked(number, text.replace(_HIDDEN_DASH, " —").strip(), TITLE_MAX, "a must-have")
             if not text:
                 self._problems.append(Problem(number, "it says nothing; take the whole line away to drop it"))
             found.append((name, text, self._checked(number, verify.strip(), TEXT_MAX, "its verification")))

@@ -29,6 +29,7 @@ from core.domain.entities import (
     Turn,
 )
 from core.domain.inbox import InboxItem, inbox
+from core.domain.mentions import named_in
 from core.domain.states import (
     RUN_LIVE,
     AgentStatus,
@@ -164,6 +165,10 @@ class Projection:
         for name, word in (("task_id", "task"), ("goal_id", "goal")):
             if changed.get(name) is not None:
                 self._dirty.add(f"{word}:{changed[name]}")
+        if str(changed.get("kind", "")).startswith("mail"):
+            self._dirty.add("company:1")
+            people = {changed.get("author"), *named_in(str(changed.get("body", "")))}
+            self._dirty |= {f"agent:{agent.id}" for agent in self.tables.all(AgentRecord) if agent.slug in people}
 
     def _index(self, old: Entity | None, new: Entity) -> None:
         match new:

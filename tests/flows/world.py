@@ -5,13 +5,14 @@ Everything goes through the commands' door, as the operator, as the system, or a
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from textual import events
 from textual.pilot import Pilot
 from textual.screen import Screen
+from textual.worker import WorkerCancelled
 
 from core.commands.registry import parse
 from core.company import OpenCompany, create_company
@@ -67,11 +68,13 @@ class Office:
         """Send a command by its name, as the operator if nobody else is named."""
         return await self.company.execute(parse(command, arguments), actor=actor or Operator())
 
-    async def agent(self, slug: str, kind: str, **about: int) -> Agent:
-        """An agent through a new run of its own."""
+    async def agent(self, slug: str, kind: str, *, key: str = "", **about: int) -> Agent:
+        """An agent through a new run of its own; `key` is what its attempts are counted by."""
         found = await self.company.board.readers.entities(AgentRecord, "slug = :slug", slug=slug)
         self._runs += 1
-        queued = await self.do("QueueRun", System(), kind=kind, agent_id=found[0].id, key=f"test:{self._runs}", **about)
+        queued = await self.do(
+            "QueueRun", System(), kind=kind, agent_id=found[0].id, key=key or f"test:{self._runs}", **about
+        )
         started = await self.do("StartRun", System(), run=queued["id"], owner=self.company.token, runs_at_once=99)
         await self.do("ConfirmRun", System(), run=queued["id"])
         return Agent(found[0].id, slug, queued["id"], started["fence"])
@@ -220,7 +223,9 @@ async def settle(pilot: Pilot[None]) -> None:
     app = pilot.app
     assert isinstance(app, OpsroomApp)
     for _ in range(4):
-        await app.workers.wait_for_complete([w for w in app.workers if w.name != "leave"])
+        # a reader that gives way to the next one is no failure
+        with suppress(WorkerCancelled):
+            await app.workers.wait_for_complete([w for w in app.workers if w.name != "leave"])
         app.room.flush()
         await pilot.pause()
 
@@ -244,6 +249,12 @@ def shown(app: OpsroomApp) -> str:
     height = app.size.height
     lines = app.screen._compositor.render_strips() if app.screen else []
     return "\n".join("".join(segment.text for segment in line) for line in lines[:height])
+
+
+def head_of(app: OpsroomApp) -> str:
+    """What the head of the detail says, on one line."""
+    content = app.room.detail.head.content
+    return " ".join(str(getattr(content, "plain", content)).split())
 
 
 async def wait(pilot: Pilot[None], office: Office, seconds: float) -> None:

@@ -9,10 +9,10 @@ from tui.widgets.row import Tone
 
 _ENDS: dict[TurnOutcome, tuple[str, Tone]] = {
     TurnOutcome.OPEN: ("", "info"),
-    TurnOutcome.GOES_ON: ("the next turn opens", "info"),
-    TurnOutcome.CONVERGED: ("it converged: a whole turn brought nothing new, and the work began", "good"),
-    TurnOutcome.NOT_CONVERGED: ("no agreement: the coordinator rules", "warn"),
-    TurnOutcome.ENDED: ("you ended it", "warn"),
+    TurnOutcome.GOES_ON: ("turn {} is over; the next one opens", "info"),
+    TurnOutcome.CONVERGED: ("it converged in turn {}: that brought nothing new, and the work began", "good"),
+    TurnOutcome.NOT_CONVERGED: ("no agreement after {} turns: the coordinator rules", "warn"),
+    TurnOutcome.ENDED: ("you ended it in turn {}", "warn"),
 }
 
 
@@ -54,8 +54,7 @@ def in_a_line(view: Projection, goal: Goal) -> str:
         return ""
     last = known[-1]
     if last.ended_at is not None:
-        words = f"{last.number} turn{'' if last.number == 1 else 's'} of discussion: {_ENDS[last.outcome][0]}"
-        return words if last.outcome != TurnOutcome.GOES_ON else f"{words} (turn {last.number} brought {brought(last)})"
+        return _ENDS[last.outcome][0].format(last.number)
     line = f"turn {last.number} of {DISCUSSION_TURNS}: {len(spoken(view, last))} of {len(last.agents)} have spoken"
     return line if len(known) == 1 else f"{line}; turn {known[-2].number} brought {brought(known[-2])}"
 
@@ -66,13 +65,22 @@ def discussion(view: Projection, goal: Goal) -> list[Block]:
     if not known:
         return []
     last = known[-1]
-    lines = [f"turn {turn.number} brought {brought(turn)}" for turn in known if turn.ended_at is not None]
+    told = known[:-2] if last.ended_at is None else known
+    lines = [in_a_line(view, goal), *(f"turn {turn.number} brought {brought(turn)}" for turn in told)]
     if last.ended_at is None:
-        lines += [_waits(view, last)]
-        if goal.status == GoalStatus.PLANNING:
-            lines.append("E ends the discussion")
+        lines.append(_waits(view, last))
+    if can_end(view, goal):
+        lines.append("E ends the discussion")
     tone = _ENDS[last.outcome][1]
-    return [Block((("Discussion", "strong"), (in_a_line(view, goal), tone)), "\n".join(lines), tone)]
+    return [Block((("How it is planned", "strong"),), "\n".join(lines), tone)]
+
+
+def can_end(view: Projection, goal: Goal) -> bool:
+    """Whether there is a discussion that goes on."""
+    if goal.status != GoalStatus.PLANNING:
+        return False
+    known = turns(view, goal.id)
+    return not known or known[-1].outcome in (TurnOutcome.OPEN, TurnOutcome.GOES_ON)
 
 
 def _waits(view: Projection, turn: Turn) -> str:

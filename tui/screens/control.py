@@ -201,7 +201,7 @@ class ControlScreen(Screen[None]):
         choices = _choices([item] if item else self.view.items_of(ref))
         self.situation = Situation(
             self.view.company, ref, thing, item, self.company.is_owner, len(self.decisions.holding),
-            self.has_class("-in-detail"), self.board.filtered, choices,
+            self.has_class("-in-detail"), self.board.filtered, self.writing.discussed(thing), choices,
         )  # fmt: skip
         seen = (ref, item.id if item else "", *choices.values())
         if seen != self._seen:

@@ -14,6 +14,7 @@ from core.domain.states import GoalStatus
 from tui.actions import Situation
 from tui.letters import Past, read_letter, told
 from tui.panes.aid import SPOKEN, CommentAid
+from tui.panes.turns import can_end
 from tui.projection import Projection
 from tui.widgets.row import Tone
 
@@ -165,11 +166,15 @@ class Writing:
 
     # ------------------------------------------------------------- discussions
 
+    def discussed(self, thing: object) -> bool:
+        """Whether this is a goal whose discussion goes on."""
+        return isinstance(thing, Goal) and can_end(self.view, thing)
+
     def end_discussion(self) -> None:
         """End the discussion of a goal in planning; held for a few seconds like any decision."""
         thing = self._room.situation.thing
-        if not isinstance(thing, Goal) or thing.status != GoalStatus.PLANNING:
-            self._room.say("Only a goal that is planned has a discussion to end.", "warn")
+        if not isinstance(thing, Goal) or not self.discussed(thing):
+            self._room.say("Only a goal that is being discussed has a discussion to end.", "warn")
             return
         words = f"end the discussion of {thing.name_tag}"
         self._room.decisions.holding.hold(f"goal:{thing.id}", words, parse("EndDiscussion", {"goal": thing.id}))
