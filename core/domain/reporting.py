@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from core.domain.coverage import Coverage, Covered
+from core.domain.discussion import is_placeholder
 from core.domain.entities import Goal, Output, Round, Task
 from core.domain.plain_markdown import fenced, line, paragraphs
 from core.domain.states import TaskStatus
@@ -161,7 +162,7 @@ def _not_done(facts: ReportFacts, scale: _Scale) -> list[str]:
         f"- {task.name_tag} {line(task.title, scale.chars)}: {task.status}"
         + (f", {line(task.reason, scale.chars)}" if task.reason.strip() else "")
         for task in facts.tasks
-        if task.status in (TaskStatus.FAILED, TaskStatus.CANCELLED)
+        if task.status in (TaskStatus.FAILED, TaskStatus.CANCELLED) and not is_placeholder(task)
     ]
     scope = [f"- Out of scope from the start: {line(text, scale.chars)}" for text in facts.goal.out_of_scope]
     return scale.listed(said + waived + ended + scope, "Everything that was asked for was done.")

@@ -1,9 +1,12 @@
 """The report as Markdown: it tells what is on the board, stays whole whatever the texts are, and keeps to its size."""
 
+from dataclasses import replace
+
 import pytest
 from markdown_it import MarkdownIt
 
 from core.domain.coverage import cover
+from core.domain.discussion import placeholder_key
 from core.domain.entities import Decision, Goal, Output, Round, Task
 from core.domain.limits import INLINE_OUTPUT_MAX
 from core.domain.plain_markdown import fenced, line, paragraphs
@@ -88,6 +91,15 @@ def test_a_waived_must_have_is_told_as_not_done() -> None:
     text = compose(facts(goal=goal, coverage=cover(goal, [], [], [])), INLINE_OUTPUT_MAX)
     assert rows_of(text)[1][2] == "waived by human"
     assert "- M1 sizes: waived by human" in text
+
+
+def test_the_task_that_only_stood_for_the_whole_goal_is_no_gap() -> None:
+    gone = {"status": TaskStatus.CANCELLED, "reason": "superseded"}
+    stood = a(Task, id=1, goal_id=1, title="all of it", idempotency_key=placeholder_key(1), **gone)
+    dropped = a(Task, id=2, goal_id=1, title="the rest", **gone)
+    text = compose(replace(facts(), tasks=(stood, dropped)), INLINE_OUTPUT_MAX)
+    assert "all of it" not in text
+    assert "- T2 the rest: cancelled, superseded" in text
 
 
 def test_hostile_texts_stay_words() -> None:
