@@ -8,4 +8,10 @@ BUSY_TASKS = "status IN ('claimed', 'working', 'review', 'blocked', 'waiting_hum
 LIVE_RUNS = "status IN ('queued', 'starting', 'running')"
 PENDING_APPROVALS = "status = 'pending'"
 OPEN_ROUNDS = "status <> 'closed'"
+# What stage B's goals cost since `since`, and what their live runs hold back (D-01).
+STAGE_B_SPENT = (
+    "SELECT coalesce(sum(spent), 0) FROM (SELECT cost_micros AS spent, goal_id FROM runs WHERE ended_at >= :since"
+    f" AND cost_micros > 0 UNION ALL SELECT reserved_micros, goal_id FROM runs WHERE {LIVE_RUNS}) AS run"
+    " JOIN goals ON goals.id = run.goal_id WHERE auto_dispatched_at IS NOT NULL"
+)
 ALIVE_GOALS = "status NOT IN ('done', 'failed', 'cancelled', 'archived')"

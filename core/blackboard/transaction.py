@@ -4,6 +4,7 @@ Every insert and update of an entity goes through `insert` or `update`, so the t
 """
 
 import sqlite3
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from core.blackboard.rows import as_json, changed_entity, columns, from_values, maker, per_class, stored
@@ -82,10 +83,14 @@ class Transaction:
         self.record(event, cls.table, entity.id, row)
         return entity
 
-    def update(self, entity: E, event: str, *, touch: bool = True, guard: str = "1 = 1", **changes: Any) -> E:
+    def update(
+        self, entity: E, event: str, *, touch: bool = True, guard: str = "1 = 1",
+        told: Mapping[str, Any] | None = None, **changes: Any,
+    ) -> E:  # fmt: skip
         """Changed fields of a row and their event; compare-and-swap on `version`.
 
         `touch=False` keeps `updated_at` (bookkeeping that is no edit, S1-16).
+        `told` are facts that the event tells beyond the row's fields, e.g. the mode of a CEO's run (C-13).
         `guard` is a further condition, written by us, that must hold in the same statement.
         Raises Conflict when somebody else changed the row after `entity` was read.
         """
@@ -103,7 +108,7 @@ class Transaction:
         self._count(cls, entity, changed)
         if any(name in SEARCHED.get(cls.table, ()) for name in changes):
             self._index(cls, changed)
-        self.record(event, cls.table, entity.id, changes)
+        self.record(event, cls.table, entity.id, {**told, **changes} if told else changes)
         return changed
 
     def record(self, kind: str, entity: str, entity_id: int, changed: dict[str, Any]) -> Event:

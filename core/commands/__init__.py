@@ -2,6 +2,7 @@
 
 from core.commands import (  # noqa: F401 - each module registers its commands
     approvals,
+    autonomy,
     challenges,
     comments,
     company,
@@ -10,6 +11,7 @@ from core.commands import (  # noqa: F401 - each module registers its commands
     goal_changes,
     goal_progress,
     goals,
+    heartbeats,
     mail,
     outputs,
     plans,

@@ -35,6 +35,7 @@ ASKED_BY_THEIR_OWN = {
     ApprovalKind.GOAL_CHANGE: "ReviewRound with adjust_goal",
     ApprovalKind.CHALLENGE: "ChallengeRound",
     ApprovalKind.EXCHANGE: "a comment; the system asks by itself when an exchange does not end",
+    ApprovalKind.AUTONOMY: "nothing; the system asks when a limit of stage B is reached",
     ApprovalKind.MAIL: "AddComment of kind question or mail_request that names @operator",
 }
 

@@ -7,6 +7,7 @@ from typing import Protocol
 from core.blackboard.owner import check_lease
 from core.blackboard.transaction import Transaction
 from core.blackboard.writer import Writer
+from core.commands.autonomy import note_decision
 from core.commands.registry import REGISTRY, Act, Answer, Command
 from core.domain.actors import Actor, Agent, Operator, System
 from core.domain.entities import AgentRecord, Run
@@ -70,7 +71,10 @@ class LocalDoor:
         tx.actor = actor.label
         tx.run_id = act.run.id if act.run else None
         tx.cause = act.run.cause if act.run else None
-        return REGISTRY[type(command).__name__].handler(act, command)
+        answer = REGISTRY[type(command).__name__].handler(act, command)
+        if isinstance(actor, Operator):
+            note_decision(act, command)
+        return answer
 
     def _admit(self, tx: Transaction, actor: Actor, command: Command) -> Act:
         """Who acts, in which capacities; refuses runs that are not current, and commands that are not theirs."""

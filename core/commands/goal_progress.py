@@ -27,7 +27,10 @@ HAS_DRAFT = "EXISTS (SELECT 1 FROM tasks WHERE tasks.goal_id = goals.id AND task
 
 
 class DispatchGoal(Command):
-    """Put a reviewed draft to work: planning by discussion, or straight to a first round."""
+    """Put a reviewed draft to work: planning by discussion, or straight to a first round.
+
+    By the system only at stage B, within its limits (D-01).
+    """
 
     who = letters("HS")
     goal: int
@@ -37,6 +40,9 @@ class DispatchGoal(Command):
 
 @handles(DispatchGoal)
 def dispatch_goal(act: Act, command: DispatchGoal) -> Answer:
+    from core.commands.autonomy import auto_dispatch
+    from core.commands.runs import end_live_runs
+
     goal = act.tx.get(Goal, command.goal)
     target = GoalStatus.PLANNING if command.discussion else GoalStatus.ACTIVE
     GOAL.require(goal.name_tag, goal.status, target, "DispatchGoal", act.capacities)
@@ -44,7 +50,8 @@ def dispatch_goal(act: Act, command: DispatchGoal) -> Answer:
         raise Conflict(f"{goal.name_tag} changed since you read it.", "Read it again, then decide.")
     if goal.exploring:
         raise Conflict(f"{goal.name_tag} is draft and still talked over; it was not dispatched.", "Say ready first.")
-    if not is_reviewed(goal):
+    unattended = Who.SYSTEM in act.capacities
+    if not is_reviewed(goal) and not unattended:
         raise Conflict(
             f"{goal.name_tag} {goal.title!r} was drafted by {goal.created_by} and no person has reviewed exactly this"
             " content; it was not dispatched.",
@@ -53,8 +60,15 @@ def dispatch_goal(act: Act, command: DispatchGoal) -> Answer:
     drafts = act.tx.select(Task, "goal_id = :goal AND status = 'draft' ORDER BY id", goal=goal.id)
     if not drafts:
         raise Conflict(f"{goal.name_tag} has no draft task; it was not dispatched.", "Add a task first (S1-13).")
-    # The same conditions once more in the statement that acts, so that no other writer can come between (C-10).
-    goal = act.tx.update(goal, "GoalDispatched", guard=f"{REVIEWED} AND {HAS_DRAFT}", status=target)
+    if unattended:
+        goal = auto_dispatch(act, goal, target)
+    else:
+        # The same conditions once more in the statement that acts, so that no other writer can come between (C-10).
+        # What a person dispatches is no longer stage B's, also if that had it before.
+        goal = act.tx.update(
+            goal, "GoalDispatched", guard=f"{REVIEWED} AND {HAS_DRAFT}", status=target, auto_dispatched_at=None
+        )
+    end_live_runs(act, "goal_id = :goal AND kind = 'split'", f"{goal.name_tag} is {target}", goal=goal.id)
     if target == GoalStatus.ACTIVE:
         _open_with_drafts(act, goal, drafts)
     return {"id": goal.id, "status": str(goal.status)}
@@ -64,7 +78,7 @@ def _open_with_drafts(act: Act, goal: Goal, drafts: Sequence[Task]) -> Round:
     from core.commands.moves import join_round
 
     round_ = open_round(act, goal)
-    for task in drafts:
+    for task in _without_placeholder(act, drafts):
         join_round(act, task, act.tx.get(Round, round_.id), "TaskEnqueued", TaskStatus.PENDING)
     return round_
 
@@ -235,26 +249,31 @@ def waive_must_have(act: Act, command: WaiveMustHave) -> Answer:
 
 def end_goal(act: Act, goal: Goal, status: GoalStatus, event: str, reason: str) -> Goal:
     """End a goal and all that hangs on it: its talk, tasks, round, questions, runs."""
+    goal = act.tx.update(goal, event, status=status, reason=reason, exploring=False)
+    wind_down(act, goal, f"{goal.name_tag} is {status}")
+    return goal
+
+
+def wind_down(act: Act, goal: Goal, why: str) -> None:
+    """End what hangs on a goal that is no longer at work: its talk, open tasks, round, questions and runs."""
     from core.commands.discussion import end_turn, last_turn
 
     tx = act.tx
-    goal = tx.update(goal, event, status=status, reason=reason, exploring=False)
     turn = last_turn(act, goal.id)
     if turn is not None and turn.ended_at is None:
-        end_turn(act, turn, f"{goal.name_tag} is {status}")
+        end_turn(act, turn, why)
     for task in tx.select(Task, "goal_id = :goal ORDER BY id", goal=goal.id):
         current = tx.get(Task, task.id)
         if current.status not in TASK_FINAL:
             move_task(
                 act, current, TaskStatus.CANCELLED, "CancelTask", "TaskCancelled",
-                as_system=True, reason=f"{goal.name_tag} is {status}",
+                as_system=True, reason=why,
             )  # fmt: skip
     for round_ in tx.select(Round, "goal_id = :goal AND status <> 'closed'", goal=goal.id):
         ROUND.require(round_.name_tag, round_.status, RoundStatus.CLOSED, "CloseRound", frozenset({Who.SYSTEM}))
-        tx.update(round_, "RoundClosed", status=RoundStatus.CLOSED, answers={SYSTEM: f"{goal.name_tag} is {status}"})
+        tx.update(round_, "RoundClosed", status=RoundStatus.CLOSED, answers={SYSTEM: why})
         cancel_questions(act, f"round:{round_.id}")
     cancel_questions(act, f"goal:{goal.id}")
     for run in tx.select(Run, "goal_id = :goal AND status IN ('queued', 'starting', 'running')", goal=goal.id):
         if act.run is None or run.id != act.run.id:
-            kill_run(act, run, f"{goal.name_tag} is {status}")
-    return goal
+            kill_run(act, run, why)

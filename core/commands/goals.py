@@ -103,6 +103,14 @@ def _add_placeholder(act: Act, goal: Goal) -> Task:
     return add_task(act, goal, only, TaskStatus.DRAFT, None)
 
 
+def renew_placeholder(act: Act, goal: Goal) -> Task:
+    """The one draft task of a goal that is a draft again; the one that was there before only keeps its place."""
+    key = placeholder_key(goal.id)
+    for before in act.tx.select(Task, "idempotency_key = :key", key=key):
+        act.tx.update(before, "TaskReplaced", touch=False, idempotency_key=None)
+    return _add_placeholder(act, goal)
+
+
 def _refuse_second_draft(act: Act, command: CreateGoal) -> None:
     if command.explore:
         raise Invalid("Only the operator talks a goal over.", "Leave explore out.")

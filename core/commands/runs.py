@@ -36,6 +36,7 @@ class QueueRun(Command):
     offers: tuple[int, ...] = Field((), description="Tasks that a broadcast shows")
     mention_id: int | None = None
     cause: int | None = Field(None, description="Id of the event that led to it")
+    brief: dict[str, Any] = Field(default_factory=dict, description="What it is begun for, beyond its subject")
     key: str
 
 
@@ -57,7 +58,7 @@ def queue_run(act: Act, command: QueueRun) -> Answer:
         round_id=command.round_id, status=RunStatus.QUEUED, fence=1, owner=None, pid=None, pid_started=None,
         lease_until=None, model="", prompt_hash="", tokens_in=0, tokens_out=0, cost_micros=0, exit_kind="", detail="",
         session="", cause=command.cause or _cause(act, command, goal_id), idempotency_key=command.key,
-        started_at=None, ended_at=None,
+        started_at=None, ended_at=None, brief=command.brief,
     )  # fmt: skip
     if command.kind == RunKind.EXECUTE and command.task_id is not None:
         _bind(act, run, command.task_id)

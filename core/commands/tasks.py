@@ -338,7 +338,7 @@ def _lease(act: Act) -> int | None:
 class UnblockTask(Command):
     """What blocked a task is solved: it is pending again."""
 
-    who = letters("SCH")
+    who = letters("SCHX")
     task: int
     note: Text = ""
 

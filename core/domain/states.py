@@ -221,6 +221,7 @@ class ApprovalKind(StrEnum):
     CHALLENGE = "challenge"
     EXCHANGE = "exchange"
     MAIL = "mail"
+    AUTONOMY = "autonomy"
 
 
 class ApprovalStatus(StrEnum):

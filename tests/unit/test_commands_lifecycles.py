@@ -104,7 +104,9 @@ async def a_task_in(world: World, state: str) -> tuple[int, dict[str, Actor]]:
 
 async def a_goal_in(world: World, state: str) -> tuple[int, dict[str, Actor]]:
     if state in ("draft", "planning"):
-        goal = await world.a_goal()
+        # At stage B the system may dispatch a CEO's draft too.
+        await world.operator("SetAutonomy", stage="B")
+        goal = await world.a_goal(by="vera")
         if state == "planning":
             await world.operator("DispatchGoal", goal=goal.id)
         return goal.id, {}

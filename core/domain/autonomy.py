@@ -1,0 +1,47 @@
+"""The limits of stage B (D-01). Pure."""
+
+from enum import StrEnum
+
+from core.domain.entities import Company
+from core.domain.limits import AUTO_IN_A_ROW
+from core.domain.states import Autonomy
+
+DAY_MS = 86_400_000
+
+
+class Limit(StrEnum):
+    """What keeps the system from dispatching a draft by itself."""
+
+    STAGE_A = "stage_a"
+    IN_A_ROW = "in_a_row"
+    BUDGET = "budget"
+
+
+def day_start(now: int) -> int:
+    """00:00 UTC of the day of `now`, ms."""
+    return now - now % DAY_MS
+
+
+def limit_reached(company: Company, spent: int) -> Limit | None:
+    """The limit that stage B is at, if any; `spent` is what its goals cost today, micros."""
+    if company.autonomy != Autonomy.B:
+        return Limit.STAGE_A
+    if company.auto_in_a_row >= AUTO_IN_A_ROW:
+        return Limit.IN_A_ROW
+    return Limit.BUDGET if spent >= company.budget_micros else None
+
+
+def why_limited(limit: Limit, company: Company, spent: int) -> str:
+    """The limit for people."""
+    match limit:
+        case Limit.STAGE_A:
+            return "the company is at stage A, where a person dispatches"
+        case Limit.IN_A_ROW:
+            return f"{company.auto_in_a_row} goals in a row were dispatched and no person looked at one"
+        case Limit.BUDGET:
+            return f"{usd(spent)} of {usd(company.budget_micros)} a day are spent"
+
+
+def usd(micros: int) -> str:
+    """'5.00 USD'."""
+    return f"{micros / 1_000_000:.2f} USD"
