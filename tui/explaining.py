@@ -3,15 +3,17 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core.domain.entities import AgentRecord, Company, Goal, Round, Run, Task, Turn
+from core.domain.entities import AgentRecord, Company, Goal, Output, Round, Run, Task, Turn
 from core.domain.goals import is_reviewed
 from core.domain.inbox import InboxItem
 from core.domain.limits import BROADCASTS_BEFORE_ROUTER, DISCUSSION_TURNS, PLANS_A_TASK
+from core.domain.reporting import report_file, report_title
 from core.domain.states import (
     TASK_FINAL,
     ApprovalKind,
     GoalStatus,
     ReviewStep,
+    RoundDecision,
     RoundStatus,
     RunKind,
     RunStatus,
@@ -87,6 +89,8 @@ def _waiting(item: InboxItem, said: Explanation) -> Explanation:
     """It is in the inbox: why, and what becomes of it as long as nobody decides."""
     if item.kind in _TELLS_ITSELF:
         return said
+    if item.kind == ApprovalKind.RED_LINE and said.why.startswith("red line "):
+        return Explanation(f"{said.why}; silence never approves", _WITHOUT_YOU[item.kind])
     return Explanation(
         item.why, _WITHOUT_YOU.get(item.kind) or (said.next if item.why == said.why else "it waits for you")
     )
@@ -120,9 +124,17 @@ def _goal(view: "Projection", goal: Goal, now: int) -> Explanation:
         case _:
             report = view.report(goal.id)
             if goal.status == GoalStatus.DONE and report is not None:
-                where = f"in {view.outputs_folder}/{report.path}" if report.path else "under 2"
+                where = f"in {view.outputs_folder}/{report.path}" if report.path else _report_file(goal, report)
                 return Explanation(goal.reason or "it is done", f"nothing: it is over; its report is {where}")
             return Explanation(goal.reason or f"it ended as {goal.status}", "nothing: it is over")
+
+
+def _report_file(goal: Goal, report: Output) -> str:
+    """Where a composed report is read."""
+    begins, number = report_title(goal.id, 0)[:-1], report.title.rpartition(" ")[2]
+    if report.title.startswith(begins) and number.isdecimal():
+        return f"reports/{report_file(goal.id, int(number))} in the company's folder, and under 2"
+    return "under 2"
 
 
 def _planning(view: "Projection", goal: Goal, now: int) -> Explanation:
@@ -160,7 +172,11 @@ def _active(view: "Projection", goal: Goal, now: int) -> Explanation:
         return Explanation("at work without a round", run or "the coordinator is called")
     last = rounds[-1]
     if last.status == RoundStatus.CLOSED:
-        return Explanation(f"round {last.number} is closed: {_spoken(last.decision)}", run or "the report is due")
+        why = f"round {last.number} is closed: {_spoken(last.decision)}"
+        if goal.reason:
+            return Explanation(f"{why}; to be heeded: {one_line(goal.reason)}", run or "the coordinator plans on")
+        is_over = last.decision == RoundDecision.REPORT
+        return Explanation(why, run or ("the report is due" if is_over else "the coordinator plans on"))
     done = last.total_tasks - last.open_tasks
     why = f"round {last.number}: {done} of {last.total_tasks} tasks are over"
     return Explanation(why, _round(view, last, now).next)
@@ -192,10 +208,18 @@ def _out_of_it(view: "Projection", round_: Round, now: int) -> str:
     if stuck:
         names = ", ".join(f"{task.name_tag} ({task.status.replace('_', ' ')})" for task in stuck[:3])
         parts.append(f"{names}{' and more' if len(stuck) > 3 else ''} can be decided in the inbox")
-    waits_for_you = sum(task.status not in TASK_FINAL for task in tasks) == len(stuck) > 0
     run = _runs(view, now, round=round_.id)
-    parts.append(run or ("no agent can help" if waits_for_you else "the coordinator is called"))
+    parts.append(run or ("no agent can help" if _wait_for_people(view, tasks) else "the coordinator is called"))
     return "; ".join([*parts, "b ends the round"])
+
+
+def _wait_for_people(view: "Projection", tasks: list[Task]) -> bool:
+    """Whether all that is open waits for a person, or for a task that does."""
+    still_open = [task for task in tasks if task.status not in TASK_FINAL]
+    asked = {task.id for task in still_open if task.status == TaskStatus.WAITING_HUMAN}
+    while more := {t.id for t in still_open if any(each.id in asked for each in view.waits_for(t))} - asked:
+        asked |= more
+    return bool(still_open) and len(asked) == len(still_open)
 
 
 def _spoken(decision: object) -> str:

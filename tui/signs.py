@@ -72,7 +72,7 @@ INBOX: dict[str, Look] = {
     "goal_failure": ("✗", "give up", "bad"),
     "exploring": ("…", "exploring", "info"),
     "plan": ("◷", "plan", "info"),
-    "goal_change": ("±", "goal change", "warn"),
+    "goal_change": ("±", "change", "warn"),
     "challenge": ("?", "challenge", "warn"),
     "exchange": ("⇄", "exchange", "warn"),
     "mail": ("✉", "mail", "info"),

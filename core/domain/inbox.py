@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from core.domain.actors import HUMAN
+from core.domain.actors import HUMAN, SYSTEM
 from core.domain.entities import AgentRecord, Approval, Company, Goal, Round, Task, TaskDep
 from core.domain.goals import is_reviewed
 from core.domain.guardrails import GUARDRAILS_FILE
@@ -78,9 +78,9 @@ def inbox(
 _AT_WORK = (GoalStatus.PLANNING, GoalStatus.ACTIVE)
 
 
+_WHY_MAX = 200  # code points
 _SENT_BACK = {
     ApprovalKind.RED_LINE: "it must not be done like this; the agent is told why and goes on",
-    ApprovalKind.GOAL_CHANGE: "the goal stays as it is; the coordinator plans on with your word",
     ApprovalKind.GOAL_FAILURE: "the goal goes on; the coordinator plans on",
     ApprovalKind.CHALLENGE: "the decision stands for now; who challenged it is told why and may do so again",
 }
@@ -111,21 +111,33 @@ def _of_approval(approval: Approval) -> InboxItem:
     if approval.payload.get("on_reject") == "cancel":
         no = refusal
     back = _SENT_BACK.get(approval.kind, "the agent is told why and tries again")
-    choices = [decide("a", "approve", "approved", yes), decide("b", "reject", "rejected", no, "note")]
+    asks_again = approval.kind == ApprovalKind.QUESTION and approval.payload.get("what") == "try_again"
+    verb = "try again" if asks_again else "approve"
+    choices = [decide("a", verb, "approved", yes), decide("b", "reject", "rejected", no, "note")]
     if approval.kind == ApprovalKind.MAIL:
         choices = [decide("a", "answer", "approved", yes, "note"), decide("b", "put aside", "rejected", no, "note")]
-    elif approval.kind != ApprovalKind.EXCHANGE:
+    elif approval.kind not in (ApprovalKind.EXCHANGE, ApprovalKind.GOAL_CHANGE):  # a no with a word says it all
         choices.append(decide("r", "send back", "revision_requested", back, "note"))
     return InboxItem(
         id=f"approval:{approval.id}",
         entity=approval.entity,
         kind=approval.kind,
         title=approval.title,
-        why=f"{approval.requested_by} asks and waits; silence never approves",
+        why=_why_asked(approval),
         since=approval.created_at,
         urgent=approval.kind == ApprovalKind.RED_LINE,
         choices=tuple(choices),
     )
+
+
+def _why_asked(approval: Approval) -> str:
+    """Who waits, and for what reason if it was given."""
+    # the person's own act may set a question in motion, e.g. a third objection
+    who = "the board" if approval.requested_by in (HUMAN, SYSTEM) else approval.requested_by
+    why = approval.payload.get("why")
+    if isinstance(why, str) and why.strip():
+        return f"{who} asks: {why.strip()[:_WHY_MAX]}"
+    return f"{who} asks and waits; silence never approves"
 
 
 def _of_goal(goal: Goal) -> InboxItem | None:

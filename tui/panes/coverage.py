@@ -32,8 +32,8 @@ class Covering:
 
     @property
     def spoken(self) -> str:
-        """One line for a thread."""
-        return f"{LOOKS[self.state][0]} {self.id} {self.text}" + (f"  ({self.who})" if self.who else "")
+        """For a thread: what, and below it who."""
+        return f"{LOOKS[self.state][0]} {self.id} {self.text}\n     {self.who}"
 
 
 def of_must_haves(view: Projection, goal: Goal) -> list[Covering]:

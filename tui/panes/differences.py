@@ -9,9 +9,10 @@ from typing import Any
 
 from rich.cells import cell_len
 from textual.content import Content
-from textual.widgets import Static
+from textual.geometry import Size
+from textual.widget import Widget
 
-from tui.panes.words import STYLES, put
+from tui.panes.words import STYLES
 from tui.text import one_line, wrap
 from tui.widgets.row import Tone
 
@@ -76,12 +77,14 @@ def of_payload(payload: Mapping[str, Any]) -> Differences | None:
     before, after = payload.get("before"), payload.get("after")
     if not isinstance(before, Mapping) or not isinstance(after, Mapping):
         return None
+    replaced = payload.get("replaced")
+    replaced = {str(old): str(new) for old, new in replaced.items()} if isinstance(replaced, Mapping) else {}
     known = [*_SECTIONS, *((name, name) for name in sorted({*before, *after} - {name for name, _ in _SECTIONS}))]
     sections, same = [], []
     for name, title in known:
         if name not in before and name not in after:
             continue
-        found = _compare(before.get(name), after.get(name))
+        found = _compare(before.get(name), after.get(name), replaced if name == "must_haves" else {})
         # must-haves are what a person decides on: they are shown also where nothing in them differs
         if found and (name == "must_haves" or any(each.kind != "same" for each in found)):
             sections.append((title, found))
@@ -90,22 +93,27 @@ def of_payload(payload: Mapping[str, Any]) -> Differences | None:
     return Differences(tuple(sections), tuple(same))
 
 
-def _compare(before: Any, after: Any) -> tuple[Difference, ...]:
-    """What differs between two values of a field: lists of must-haves or of texts, or single texts."""
+def _compare(before: Any, after: Any, replaced: Mapping[str, str]) -> tuple[Difference, ...]:
+    """What differs between two values of a field: lists of must-haves or of texts, or single texts.
+
+    `replaced` names the id under which other words take the place of an old one.
+    """
     olds, news = _items(before), _items(after)
     if not isinstance(before, list) and not isinstance(after, list) and olds and news:
         # a text has no lines to match: it is the same one, or another
         (_, old), (_, new) = olds[0], news[0]
         return (Difference("same" if old == new else "changed", old, new),)
     by_key = dict(news)
+    matched: set[str] = set()
     found = []
     for key, text in olds:
-        if key not in by_key:
+        other = replaced.get(key, key)
+        if other not in by_key:
             found.append(Difference("removed", text, ""))
         else:
-            found.append(Difference("same" if by_key[key] == text else "changed", text, by_key[key]))
-    known = {key for key, _ in olds}
-    return (*found, *(Difference("added", "", text) for key, text in news if key not in known))
+            found.append(Difference("same" if by_key[other] == text else "changed", text, by_key[other]))
+            matched.add(other)
+    return (*found, *(Difference("added", "", text) for key, text in news if key not in matched))
 
 
 def _items(value: Any) -> list[tuple[str, str]]:
@@ -164,17 +172,21 @@ def _stacked(difference: Difference, width: int) -> list[Line]:
     return lines
 
 
-class DifferencesView(Static):
-    """Both sides, drawn for the width that there is."""
+class DifferencesView(Widget):
+    """Both sides, drawn for the width that there is: side by side, or below one another."""
 
     def __init__(self, differences: Differences) -> None:
         super().__init__(classes="differences")
         self._differences = differences
 
-    def on_resize(self) -> None:
-        """Side by side, or below one another."""
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """As many lines as it has in so many cells."""
+        return len(self._differences.lines(width))
+
+    def render(self) -> Content:
+        """The lines, each with its tones."""
         drawn = [
             Content.assemble(*((text, STYLES[tone] if tone else "") for text, tone in parts))
             for parts in self._differences.lines(self.size.width)
         ]
-        put(self, Content("\n").join(drawn), layout=True)
+        return Content("\n").join(drawn)

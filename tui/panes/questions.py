@@ -40,16 +40,22 @@ def about_what(approval: Approval) -> str:
             lines = [f"{payload.get('by', approval.requested_by)} holds against it: {payload['facts']}", ""]
             lines.append(f"The coordinator decided: {str(payload.get('decision', '')).replace('_', ' ')}")
             return "\n".join(lines + [f"{str(name).replace('_', ' ')}: {text}" for name, text in said])
-        case ApprovalKind.QUESTION if isinstance(payload.get("findings"), list):
-            return "\n".join(_refusals(payload))
+        case ApprovalKind.QUESTION if payload.get("what") == "try_again":
+            return "\n".join(_tried(payload))
         case _:
             return json.dumps(payload, ensure_ascii=False, indent=2) if payload else ""
 
 
-def _refusals(payload: dict[str, Any]) -> Iterator[str]:
-    """Why a task was refused so often: the last word, and what was found."""
+_TOLD = frozenset({"what", "why", "findings", "on_reject", "plan"})
+
+
+def _tried(payload: dict[str, Any]) -> Iterator[str]:
+    """Why something came to a person after several attempts: the last word, and what reviewers found."""
     yield str(payload.get("why", ""))
-    for finding in payload["findings"]:
+    findings = payload.get("findings")
+    for finding in findings if isinstance(findings, list) else ():
         if isinstance(finding, dict):
             yield f"finding {finding.get('number', '')} by {finding.get('by', '')}: {finding.get('what', '')}"
             yield from (f"  {name}: {finding[name]}" for name in ("where", "change", "because") if finding.get(name))
+    if rest := {name: value for name, value in payload.items() if name not in _TOLD}:
+        yield json.dumps(rest, ensure_ascii=False, indent=2)

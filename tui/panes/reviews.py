@@ -5,8 +5,8 @@ from typing import Any
 
 from core.company import OpenCompany
 from core.domain.entities import Review, Round, Task
-from core.domain.reviewing import standing
-from core.domain.states import RebuttalAnswer, ReviewStep, Verdict
+from core.domain.reviewing import AUTHENTICITY, HANDOFF, standing
+from core.domain.states import Dimension, RebuttalAnswer, ReviewStep, Verdict
 from tui import signs
 from tui.panes.words import clock_time
 from tui.projection import Projection
@@ -25,6 +25,7 @@ STAGES: dict[str, str] = {
     ReviewStep.REPLY: "reply to the rebuttal",
     ReviewStep.RULING: "ruling",
 }
+ASKED_OF_ALL = frozenset({HANDOFF, AUTHENTICITY, *(str(dimension) for dimension in Dimension)})
 _ANSWERS: dict[str, str] = {
     RebuttalAnswer.ACCEPT: "accepts it",
     RebuttalAnswer.REJECT: "rejects it",
@@ -42,11 +43,11 @@ async def read_reviews(company: OpenCompany, view: Projection, kind: str, number
     where = f"subject = :kind AND subject_id = :id ORDER BY id LIMIT {MOST}"
     reviews = await company.board.readers.entities(Review, where, kind=kind, id=number)
     task = view.tables.get(Task, number) if kind == "task" else None
-    if task is not None and task.criteria:
-        blocks.append(_criteria(task))
     numbers = {id(each.finding): each.number for each in standing(reviews)}
     for review in reviews:
         blocks += _review(review, numbers)
+    if task is not None and task.criteria:
+        blocks.append(_criteria(task))
     return blocks
 
 
@@ -61,21 +62,18 @@ def _round(round_: Round) -> Block:
 def _criteria(task: Task) -> Block:
     """What later verdicts may name; it was frozen so that a reviewer cannot ask for more each time (F8)."""
     heading: tuple[Cell, ...] = (("Judged by", "strong"), ("frozen at the first verdict", "dim"))
-    lines = [f"{_spoken(each['id'])}: {each['text']}" for each in task.criteria if each["text"]]
-    return Block(heading, "\n".join(lines), "dim")
+    own = [f"{_spoken(each['id'])}: {each['text']}" for each in task.criteria if each["id"] not in ASKED_OF_ALL]
+    same = [_spoken(each["id"]) for each in task.criteria if each["id"] in ASKED_OF_ALL]
+    return Block(heading, "\n".join([*own, *([f"as of every task: {', '.join(same)}"] if same else [])]), "dim")
 
 
 def _review(review: Review, numbers: Mapping[int, int]) -> Iterator[Block]:
     verdict, tone = VERDICTS[review.verdict]
-    opened = ", ".join(f"O{number}" for number in review.opened_outputs)
-    heading: list[Cell] = [(verdict, tone), review.reviewer, (STAGES.get(review.stage, review.stage), "info")]
+    stage: Cell = (STAGES.get(review.stage, review.stage), "info")
     if not review.settled:
-        heading.append(("◷ waits for a second look", "warn"))
-    heading.append((f"attempt {review.attempt}", "dim"))
-    if opened:
-        heading.append((f"opened {opened}", "dim"))
-    heading.append((clock_time(review.created_at), "dim"))
-    yield Block(tuple(heading), "\n".join(_lines(review, numbers)), tone)
+        stage = ("◷ waits for a second look", "warn")
+    heading: tuple[Cell, ...] = ((verdict, tone), review.reviewer, stage, (clock_time(review.created_at), "dim"))
+    yield Block(heading, "\n".join(_lines(review, numbers)), tone)
     if review.rebuttal_answer:
         answer = _ANSWERS.get(review.rebuttal_answer, review.rebuttal_answer)
         said: tuple[Cell, ...] = (
@@ -94,6 +92,8 @@ def _lines(review: Review, numbers: Mapping[int, int]) -> Iterator[str]:
         yield ""
     for finding in review.findings:
         yield from _finding(finding, numbers.get(id(finding)))
+    opened = ", ".join(f"O{number}" for number in review.opened_outputs)
+    yield "\n" + f"attempt {review.attempt}" + (f" · opened {opened}" if opened else "")
 
 
 def _finding(finding: Mapping[str, Any], number: int | None) -> Sequence[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
-from textual import on
+from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
@@ -13,10 +13,13 @@ from textual.widgets import Button, Static
 
 from tui.actions import Hint
 from tui.panes.differences import Differences, DifferencesView
-from tui.panes.words import said
+from tui.panes.words import put, said
 from tui.text import plain
 
 DEAF_S = 0.4
+FRAME = 6  # lines of the dialog that are no text: its border, its padding and the buttons
+KEYS = "←/→ choose · enter · esc cancels"
+MORE_KEYS = "pgdn reads on · esc cancels"
 
 
 class Confirm(ModalScreen[bool]):
@@ -31,6 +34,8 @@ class Confirm(ModalScreen[bool]):
         Binding("pageup", "turn(-1)", show=False),
         Binding("pagedown", "turn(1)", show=False),
     ]
+
+    what = getters.query_one("#what", VerticalScroll)
 
     def __init__(
         self,
@@ -52,12 +57,12 @@ class Confirm(ModalScreen[bool]):
         """What will happen, and two buttons."""
         with Vertical(classes="dialog" if self._differences is None else "dialog sides") as dialog:
             dialog.border_title = said(self._question)
-            yield Static(Content("\n".join(plain(each) for each in self._lines)), id="what")
-            if self._differences is not None:
-                with VerticalScroll(id="sides", can_focus=False):
+            with VerticalScroll(id="what", can_focus=False):
+                yield Static(Content("\n".join(plain(each) for each in self._lines)))
+                if self._differences is not None:
                     yield DifferencesView(self._differences)
             with Horizontal(id="buttons"):
-                yield Static(said("←/→ choose · enter · esc cancels", "dim"), id="which")
+                yield Static(said(KEYS, "dim"), id="which")
                 yield Button("Cancel", id="cancel", compact=True)
                 yield Button(said(self._yes), id="yes", variant="error", compact=True)
 
@@ -77,10 +82,18 @@ class Confirm(ModalScreen[bool]):
         """Left is always Cancel, however often it is pressed."""
         self.query_one(f"#{button}").focus()
 
+    def on_resize(self) -> None:
+        """The buttons are always there; what has no room above them is a page further on."""
+        self.what.styles.max_height = max(2, self.size.height * 9 // 10 - FRAME)
+        self.call_after_refresh(self._say_if_there_is_more)
+
+    def _say_if_there_is_more(self) -> None:
+        words = MORE_KEYS if self.what.max_scroll_y > 0 else KEYS
+        put(self.query_one("#which", Static), said(words, "dim"))
+
     def action_turn(self, pages: int) -> None:
-        """What does not fit is a page further on."""
-        for sides in self.query("#sides").results(VerticalScroll):
-            (sides.scroll_page_down if pages > 0 else sides.scroll_page_up)(animate=False)
+        """Read on, or back."""
+        (self.what.scroll_page_down if pages > 0 else self.what.scroll_page_up)(animate=False)
 
     def action_cancel(self) -> None:
         """No."""
