@@ -84,6 +84,8 @@ def _cause(act: Act, command: QueueRun, goal_id: int | None) -> int | None:
 
 def _bind(act: Act, run: Run, task_id: int) -> None:
     task = act.tx.get(Task, task_id)
+    if task.plan_until is not None:
+        raise Conflict(f"The plan of {task.name_tag} stands open for objection.", "Wait for its window.")
     if task.status not in _HELD or task.assignee_id != run.agent_id or task.current_run is not None:
         raise Conflict(f"{task.name_tag} is not waiting for a run of A{run.agent_id}.", "")
     act.tx.update(task, "TaskRunQueued", touch=False, current_run=run.id)
