@@ -19,7 +19,6 @@ from core.domain.states import (
     ApprovalKind,
     ApprovalStatus,
     GoalStatus,
-    OrgStatus,
     RoundStatus,
     TaskStatus,
 )
@@ -36,6 +35,7 @@ ASKED_BY_THEIR_OWN = {
     ApprovalKind.CHALLENGE: "ChallengeRound",
     ApprovalKind.EXCHANGE: "a comment; the system asks by itself when an exchange does not end",
     ApprovalKind.AUTONOMY: "nothing; the system asks when a limit of stage B is reached",
+    ApprovalKind.BUDGET: "nothing; the system asks when a budget holds a run back",
     ApprovalKind.MAIL: "AddComment of kind question or mail_request that names @operator",
 }
 
@@ -105,17 +105,19 @@ class RequestApproval(Command):
 
 @handles(RequestApproval)
 def request_approval(act: Act, command: RequestApproval) -> Answer:
-    from core.commands.hiring import prepare_hire, review_organisation
+    from core.commands.hiring import request_hire
+    from core.commands.organisation import request_organisation
 
     if command.kind in ASKED_BY_THEIR_OWN:
         raise Invalid(f"{command.kind} is not asked like this.", f"Send {ASKED_BY_THEIR_OWN[command.kind]}.")
     _require_subject(act, command)
-    payload = command.payload
+    asked = (command.entity, command.title, command.payload)
     if command.kind == ApprovalKind.HIRE_AGENT:
-        payload = prepare_hire(act, command.entity, payload)
-    approval = ask(act, command.kind, command.entity, command.title, payload)
-    if command.kind == ApprovalKind.ORG_CHANGE:
-        review_organisation(act, OrgStatus.PENDING_REVIEW)
+        approval = request_hire(act, *asked)
+    elif command.kind == ApprovalKind.ORG_CHANGE:
+        approval = request_organisation(act, *asked)
+    else:
+        approval = ask(act, command.kind, *asked)
     return {"id": approval.id, "payload_hash": approval.payload_hash}
 
 
@@ -185,8 +187,6 @@ def _carry_out(act: Act, approval: Approval) -> str:
         return _answer_task(act, approval, act.tx.get(Task, entity_id))
     if subject == "round":
         return _answer_round(act, approval, act.tx.get(Round, entity_id))
-    if approval.kind in (ApprovalKind.HIRE_AGENT, ApprovalKind.ORG_CHANGE):
-        return _change_staff(act, approval)
     if approval.kind == ApprovalKind.GOAL_FAILURE and approval.status == ApprovalStatus.APPROVED:
         from core.commands.goal_progress import end_goal
 
@@ -201,18 +201,6 @@ def _carry_out(act: Act, approval: Approval) -> str:
     if subject == "goal" and approval.status == ApprovalStatus.REJECTED:
         return _give_up(act, approval, act.tx.get(Goal, entity_id))
     return ""
-
-
-def _change_staff(act: Act, approval: Approval) -> str:
-    """An agent's row appears in the transaction that consumes its hire; a decision settles the organisation (S0-16)."""
-    from core.commands.hiring import carry_out_hire, review_organisation
-
-    if approval.kind == ApprovalKind.ORG_CHANGE and approval.status != ApprovalStatus.REVISION_REQUESTED:
-        review_organisation(act, OrgStatus.SETTLED)
-    if approval.status != ApprovalStatus.APPROVED:
-        return ""
-    consume_as_system(act, approval)
-    return carry_out_hire(act, approval.payload) if approval.kind == ApprovalKind.HIRE_AGENT else "settled"
 
 
 def _give_up(act: Act, approval: Approval, goal: Goal) -> str:

@@ -1,5 +1,6 @@
 """Commands on the company and its agents."""
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
 from pydantic import Field
@@ -9,6 +10,7 @@ from core.domain.actors import SYSTEM
 from core.domain.entities import AgentRecord, Company
 from core.domain.errors import Conflict, Invalid
 from core.domain.guardrails import GUARDRAILS_FILE
+from core.domain.hiring import same_name
 from core.domain.mentions import PERSON
 from core.domain.states import AgentStatus, Autonomy, OrgStatus, Role
 
@@ -131,25 +133,53 @@ class HireAgent(Command):
 
 @handles(HireAgent)
 def hire_agent(act: Act, command: HireAgent) -> Answer:
-    tx = act.tx
-    if command.slug in PERSON | {SYSTEM}:
-        raise Invalid(f"{command.slug!r} is reserved.", "Choose another short name.")
-    for agent in tx.select(AgentRecord, "slug = :slug OR name = :name", slug=command.slug, name=command.name):
-        raise Conflict(f"{agent.name_tag} {agent.name} ({agent.slug}) already has that name.", "Choose another.")
-    if command.role == Role.CEO:
-        for agent in tx.select(AgentRecord, "role = 'ceo' AND status <> 'terminated'"):
-            raise Conflict(f"{agent.name} is already the CEO.", "A company has one CEO.")
-    manager_id = None
-    if command.manager is not None:
-        managers = tx.select(AgentRecord, "slug = :slug", slug=command.manager)
-        if not managers:
-            raise Invalid(f"There is no agent {command.manager!r} to report to.", "Hire the manager first.")
-        manager_id = managers[0].id
+    manager = require_hireable(act, command)
     values = command.model_dump(exclude={"manager"})
-    agent = tx.insert(
-        AgentRecord, "AgentHired", manager_id=manager_id, status=AgentStatus.ACTIVE, cooldown_until=None, **values
-    )
+    agent = act.tx.insert(
+        AgentRecord, "AgentHired",
+        manager_id=manager.id if manager else None, status=AgentStatus.ACTIVE, cooldown_until=None, **values,
+    )  # fmt: skip
     return {"id": agent.id, "slug": agent.slug}
+
+
+def require_hireable(act: Act, hire: HireAgent) -> AgentRecord | None:
+    """Who it would report to. Raises Invalid or Conflict, which say why there can be no such agent now (F26)."""
+    if hire.slug in PERSON | {SYSTEM}:
+        raise Invalid(f"{hire.slug!r} is reserved.", "Choose another short name.")
+    agents = act.tx.select(AgentRecord, "true ORDER BY id")
+    require_free_name(agents, hire.slug, hire.name)
+    require_runner(hire.runner)
+    if hire.role == Role.CEO:
+        for agent in agents:
+            if agent.role == Role.CEO and agent.status != AgentStatus.TERMINATED:
+                raise Conflict(f"{agent.name} is already the CEO.", "A company has one CEO.")
+    return None if hire.manager is None else manager_by_slug(act, hire.manager)
+
+
+def require_free_name(agents: Iterable[AgentRecord], slug: str, name: str) -> None:
+    """Raises Conflict when an agent has one of these names; also a retired one, whose history bears it."""
+    for agent in agents:
+        if agent.slug == slug or same_name(agent.name, name):
+            gone = ", who has retired," if agent.status == AgentStatus.TERMINATED else ""
+            raise Conflict(
+                f"{agent.name_tag} {agent.name} ({agent.slug}){gone} already has that name.", "Choose another."
+            )
+
+
+def require_runner(runner: dict[str, Any]) -> None:
+    """Raises Invalid for settings that name no runner."""
+    if not isinstance(runner.get("kind"), str) or not runner["kind"]:
+        raise Invalid("The runner has no kind.", 'Name it, e.g. {"kind": "rehearsal"}.')
+
+
+def manager_by_slug(act: Act, slug: str) -> AgentRecord:
+    """An agent that others can report to. Raises Invalid, or Conflict for one that has retired."""
+    managers = act.tx.select(AgentRecord, "slug = :slug", slug=slug)
+    if not managers:
+        raise Invalid(f"There is no agent {slug!r} to report to.", "Hire the manager first.")
+    if managers[0].status == AgentStatus.TERMINATED:
+        raise Conflict(f"{managers[0].name} ({slug}) has retired; nobody can report to it.", "Name another manager.")
+    return managers[0]
 
 
 def agent_by_slug(act: Act, slug: str) -> AgentRecord:
