@@ -14,7 +14,8 @@ from core.blackboard.writer import Writer
 from core.commands.door import TICKER_LEASE, LocalDoor
 from core.commands.registry import parse
 from core.commands.ticks import NoteTick
-from core.domain.actors import System
+from core.domain.actors import HUMAN, System
+from core.domain.agenda import BEATS
 from core.domain.entities import Event, Run
 from core.domain.errors import BoardError, Fenced, OpsroomError
 from core.domain.facts import Facts
@@ -34,11 +35,16 @@ QUIET = frozenset(
         "RunRenewed", "RunQueued", "RunStarted", "RunConfirmed", "RunProcessStarted", "TaskRunQueued", "TaskBroadcast",
         "TaskOffered",
         "OfferAnswered", "OfferReturned", "MentionTaken", "ApprovalRequested", "RoundProgressed", "RoundStalled",
-        "HeartbeatNormal", "HeartbeatIdle", "MissionMissing", "TickStepFailed", "TicksMissed", "ClockStepped",
+        *BEATS, "AutoDispatchCounted", "HumanLooked", "TickStepFailed", "TicksMissed", "ClockStepped",
         "CommentAdded", "DecisionMade", "MentionHeld", "MentionDropped",
         "OutputAdded", "AgentCooledDown", "DependencyAdded", "ExperienceKept",
     }
 )  # fmt: skip
+
+
+def _is_word_of_person(event: Event) -> bool:
+    """A person's word may be what a talk waits for; they do not write so often that it costs anything."""
+    return event.kind == "CommentAdded" and event.actor == HUMAN
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +107,7 @@ class Ticker:
 
     def hear(self, events: Sequence[Event]) -> None:
         """A listener of the board: ticks at once when something happened that a tick can act on."""
-        if any(event.kind not in QUIET for event in events):
+        if any(event.kind not in QUIET or _is_word_of_person(event) for event in events):
             self._wake.set()
 
     async def look(self) -> tuple[Facts, Plan]:

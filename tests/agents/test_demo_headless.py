@@ -168,7 +168,7 @@ def test_a_terminal_sees_a_progress_bar_on_stderr_and_only_json_on_stdout(tmp_pa
     assert running.wait(10) == 0, told
     assert json.loads(out)["goal"]["status"] == "done"
     assert "━" in told
-    assert re.search(r"round 1 .*[0-5]/5", told)
+    assert re.search(r"round 1 .*[0-6]/6", told)
 
 
 def test_a_demo_in_a_pipe_says_so_and_ends_with_the_summary(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ def a_goal(musts: list[str] | None = None, waived: str = "", cap: int = 8) -> Go
     texts = MUSTS if musts is None else musts
     rows = [{"id": f"M{i}", "text": text, "waived_by": "human" if f"M{i}" == waived else ""}
             for i, text in enumerate(texts, 1)]  # fmt: skip
-    return decode(Goal, {
+    return decode(Goal, dict.fromkeys(Goal.__slots__) | {
         "id": 1, "title": "Audit", "description": "", "must_haves": rows, "constraints": [], "status": "active",
         "origin": "ceo", "created_by": "carla", "content_hash": "", "reviewed_by": None, "reviewed_at": None,
         "reviewed_hash": None, "split": 0, "round_cap": cap, "paused_at": None, "reason": "", "exploring": 0,
