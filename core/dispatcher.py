@@ -6,6 +6,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from core.agents.process import kill_family, same_process
 from core.agents.runner import Assignment, Desk, Outcome, Runner
@@ -29,8 +30,11 @@ QUEUED = (
 log = logging.getLogger(__name__)
 DISPATCHER = System("dispatcher")
 _WAKES = frozenset(
-    {"RunQueued", "RunFinished", "RunLost", "RunKilled", "CompanyStarted", "AgentResumed", "GoalResumed"}
-)
+    {
+        "RunQueued", "RunFinished", "RunLost", "RunKilled", "CompanyStarted", "AgentResumed", "GoalResumed",
+        "BudgetSet", "BudgetRaised",
+    }
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,36 @@ class Caps:
 
 def _storable(detail: str) -> str:
     """An agent program's last words may hold anything; the end of its run must be written all the same."""
+class Barred:
+    """What need not be tried again in this pass. What holds one run of an agent or a goal back must not keep the
+    others' runs waiting behind it (F16); a budget that one run would overdraw may have enough for a smaller one.
+    """
+
+    def __init__(self) -> None:
+        self._why: dict[tuple[str, object], str] = {}
+
+    def why(self, run: Run) -> str:
+        """Why a run like this cannot start; empty if it may be tried."""
+        places: tuple[tuple[str, object], ...] = (
+            ("company", 1), ("agent", run.agent_id), ("goal", run.goal_id), ("like", _like(run)),
+        )  # fmt: skip
+        return next((found for place in places if (found := self._why.get(place))), "")
+
+    def note(self, run: Run, answer: Mapping[str, Any]) -> None:
+        """Take in the answer to a start that was refused."""
+        about: dict[str, object] = {"company": 1, "agent": run.agent_id, "goal": run.goal_id}
+        scope = str(answer.get("scope", ""))
+        if not answer.get("used_up", True):
+            # As much is held back for every run of this agent and kind.
+            self._why["like", _like(run)] = answer["why"]
+        elif about.get(scope) is not None:
+            self._why[scope, about[scope]] = answer["why"]
+
+
+def _like(run: Run) -> tuple[int, str, int | None]:
+    return (run.agent_id, run.kind, run.goal_id)
+
+
     return detail[:2000].encode(errors="replace").decode()
 
 
@@ -140,14 +174,12 @@ class Dispatcher:
         """Start every queued run that the caps allow now. Returns how many."""
         started = 0
         self.held = {}
-        barred: dict[int, str] = {}
-        company_held = ""
+        barred = Barred()
         if self._before is not None:
             await self._before()
         for run in await self._readers.entities(Run, QUEUED):
-            # What holds one run of an agent or a goal back must not keep the others' runs waiting behind it (F16).
-            if company_held or run.agent_id in barred:
-                self.held[run.id] = company_held or barred[run.agent_id]
+            if why := barred.why(run):
+                self.held[run.id] = why
                 continue
             command = StartRun(
                 run=run.id,
@@ -164,11 +196,7 @@ class Dispatcher:
                     self._tasks[run.id] = asyncio.create_task(job, name=f"run {run.id}")
                     continue
                 self.held[run.id] = answer["why"]
-                match answer.get("scope"):
-                    case "company":
-                        company_held = answer["why"]
-                    case "agent":
-                        barred[run.agent_id] = answer["why"]
+                barred.note(run, answer)
             except Conflict:
                 continue
             finally:

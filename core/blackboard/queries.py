@@ -15,3 +15,12 @@ STAGE_B_SPENT = (
     " JOIN goals ON goals.id = run.goal_id WHERE auto_dispatched_at IS NOT NULL"
 )
 ALIVE_GOALS = "status NOT IN ('done', 'failed', 'cancelled', 'archived')"
+# Of a budget: what ended since its period began, and what is held back now; {} is a further condition on its scope.
+BUDGET_ENDED = "SELECT coalesce(sum(cost_micros), 0) FROM runs WHERE cost_micros > 0 AND ended_at >= :since{}"
+BUDGET_HELD_BACK = f"SELECT coalesce(sum(reserved_micros), 0) FROM runs WHERE {LIVE_RUNS}{{}}"
+# What runs like this one cost its agent, the newest first; and whether the agent ever cost anything.
+LAST_COSTS = (
+    "SELECT cost_micros FROM runs WHERE agent_id = :agent AND kind = :kind AND cost_micros > 0 AND ended_at > 0"
+    " ORDER BY ended_at DESC LIMIT 20"
+)
+COSTED = "SELECT 1 FROM runs WHERE agent_id = :agent AND cost_micros > 0 LIMIT 1"

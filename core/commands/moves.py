@@ -87,6 +87,7 @@ def kill_run(act: Act, run: Run, detail: str) -> Run:
         detail=detail,
         ended_at=act.tx.now,
         fence=run.fence + 1,
+        reserved_micros=0,
     )
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from pydantic import Field
 
+from core.commands import budgets
 from core.commands.moves import kill_run, release_task
 from core.commands.registry import Act, Answer, Command, Text, handles, letters
 from core.domain.entities import AgentRecord, Company, Goal, Mention, Offer, Round, Run, Task
@@ -130,9 +131,13 @@ def start_run(act: Act, command: StartRun) -> Answer:
     if why:
         return {"id": run.id, "started": False, "scope": scope, "why": why}
     run = tx.update(
+    kept = budgets.reserve(act, run)
+    if kept.why:
+        return {"id": run.id, "started": False, "scope": kept.scope, "why": kept.why, "used_up": kept.used_up}
         run, "RunStarted", status=RunStatus.STARTING, owner=command.owner, started_at=tx.now,
-        lease_until=tx.now + LEASE_MS,
+        lease_until=tx.now + LEASE_MS, reserved_micros=kept.micros,
     )  # fmt: skip
+    budgets.note_start(act, run, kept)
     return {"id": run.id, "started": True, "fence": run.fence}
 
 
@@ -278,13 +283,16 @@ def finish_run(act: Act, command: FinishRun) -> Answer:
     if run.status in RUN.final:
         return {"id": run.id, "status": str(run.status), "finished": False}
     RUN.require(run.name_tag, run.status, command.status, "FinishRun", act.capacities)
+        budgets.note_late_cost(act, run, command.cost_micros)
     run = tx.update(
         run, "RunFinished", status=command.status, exit_kind=command.exit_kind, detail=command.detail,
-        tokens_in=command.tokens_in, tokens_out=command.tokens_out, cost_micros=command.cost_micros,
+        tokens_in=command.tokens_in, tokens_out=command.tokens_out,
+        cost_micros=budgets.cost_of(run, command.cost_micros), reserved_micros=0,
         session=command.session, ended_at=tx.now, fence=run.fence + 1,
     )  # fmt: skip
     limited = command.status == RunStatus.RATE_LIMITED
     retry_at = min(command.retry_at, tx.now + COOL_DOWN_MAX_MS) if limited and command.retry_at is not None else None
+    budgets.warn(act, run)
     if retry_at is None and (limited or _needs_rest(run)):
         retry_at = tx.now + TICK_MS
     if retry_at is not None:
@@ -351,7 +359,7 @@ def lose_run(act: Act, command: LoseRun) -> Answer:
     RUN.require(run.name_tag, run.status, RunStatus.LOST, "LoseRun", act.capacities)
     run = act.tx.update(
         run, "RunLost", status=RunStatus.LOST, exit_kind="lost", detail=command.why, ended_at=act.tx.now,
-        fence=run.fence + 1,
+        fence=run.fence + 1, reserved_micros=0,
     )  # fmt: skip
     give_back(act, run, command.why)
     return {"id": run.id, "lost": True}

@@ -9,4 +9,6 @@ CREATE TABLE budgets(
   period TEXT NOT NULL, extra_micros INTEGER NOT NULL, extra_period INTEGER NOT NULL, warned_period INTEGER NOT NULL,
   created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, version INTEGER NOT NULL, UNIQUE(scope, scope_id)
 ) STRICT;
-CREATE INDEX runs_ended ON runs(ended_at) WHERE cost_micros > 0;
+CREATE INDEX runs_ended ON runs(ended_at, cost_micros) WHERE cost_micros > 0;
+CREATE INDEX runs_costed ON runs(agent_id, kind, ended_at, cost_micros) WHERE cost_micros > 0;
+CREATE INDEX runs_goal_costed ON runs(goal_id, ended_at, cost_micros) WHERE cost_micros > 0;

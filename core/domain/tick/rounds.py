@@ -22,7 +22,7 @@ from core.domain.states import (
 from core.domain.tick.actions import Action, Held, Item, Step, pick, queue
 
 # Talk that waits for a person does not hold the plan or the report up.
-_ASIDE = frozenset({ApprovalKind.MAIL, ApprovalKind.EXCHANGE})
+_ASIDE = frozenset({ApprovalKind.MAIL, ApprovalKind.EXCHANGE, ApprovalKind.BUDGET})
 
 
 def rounds(facts: Facts, now: int) -> Iterator[Item]:

@@ -12,7 +12,7 @@ from core.domain.tick.actions import Action, Held, Item, Step, queue
 from core.domain.tick.rounds import call_coordinator
 
 # Talk that waits for a person holds no discussion up.
-_ASIDE = frozenset({ApprovalKind.MAIL, ApprovalKind.EXCHANGE})
+_ASIDE = frozenset({ApprovalKind.MAIL, ApprovalKind.EXCHANGE, ApprovalKind.BUDGET})
 
 
 def explore(facts: Facts, now: int) -> Iterator[Item]:
