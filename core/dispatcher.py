@@ -46,8 +46,6 @@ class Caps:
     run_seconds: float = 1800.0
 
 
-def _storable(detail: str) -> str:
-    """An agent program's last words may hold anything; the end of its run must be written all the same."""
 class Barred:
     """What need not be tried again in this pass. What holds one run of an agent or a goal back must not keep the
     others' runs waiting behind it (F16); a budget that one run would overdraw may have enough for a smaller one.
@@ -78,6 +76,8 @@ def _like(run: Run) -> tuple[int, str, int | None]:
     return (run.agent_id, run.kind, run.goal_id)
 
 
+def _storable(detail: str) -> str:
+    """An agent program's last words may hold anything; the end of its run must be written all the same."""
     return detail[:2000].encode(errors="replace").decode()
 
 

@@ -130,10 +130,10 @@ def start_run(act: Act, command: StartRun) -> Answer:
     scope, why = _held_back(act, run, agent, command)
     if why:
         return {"id": run.id, "started": False, "scope": scope, "why": why}
-    run = tx.update(
     kept = budgets.reserve(act, run)
     if kept.why:
         return {"id": run.id, "started": False, "scope": kept.scope, "why": kept.why, "used_up": kept.used_up}
+    run = tx.update(
         run, "RunStarted", status=RunStatus.STARTING, owner=command.owner, started_at=tx.now,
         lease_until=tx.now + LEASE_MS, reserved_micros=kept.micros,
     )  # fmt: skip
@@ -281,18 +281,18 @@ def finish_run(act: Act, command: FinishRun) -> Answer:
     tx = act.tx
     run = tx.get(Run, command.run)
     if run.status in RUN.final:
+        budgets.note_late_cost(act, run, command.cost_micros)
         return {"id": run.id, "status": str(run.status), "finished": False}
     RUN.require(run.name_tag, run.status, command.status, "FinishRun", act.capacities)
-        budgets.note_late_cost(act, run, command.cost_micros)
     run = tx.update(
         run, "RunFinished", status=command.status, exit_kind=command.exit_kind, detail=command.detail,
         tokens_in=command.tokens_in, tokens_out=command.tokens_out,
         cost_micros=budgets.cost_of(run, command.cost_micros), reserved_micros=0,
         session=command.session, ended_at=tx.now, fence=run.fence + 1,
     )  # fmt: skip
+    budgets.warn(act, run)
     limited = command.status == RunStatus.RATE_LIMITED
     retry_at = min(command.retry_at, tx.now + COOL_DOWN_MAX_MS) if limited and command.retry_at is not None else None
-    budgets.warn(act, run)
     if retry_at is None and (limited or _needs_rest(run)):
         retry_at = tx.now + TICK_MS
     if retry_at is not None:
