@@ -130,6 +130,10 @@ async def test_a_goal_that_may_do_without_is_reported_without(tmp_path: Path) ->
         assert musts == {"before": ["M1", "M2", "M3", "M4", "M5", "M6"], "after": ["M1", "M2", "M3", "M4", "M6"]}
         await play.do("DecideApproval", approval=asked.id, decision="approved")
         assert "hums too loud" in await play.composed(goal)
+        # What became of the goal since it was dispatched is told at the end of the next round.
+        await play.do("SendBackGoal", goal=goal.id, note="once more")
+        last = await play.one(Round, "status = 'closed' AND number > 4 LIMIT 1")
+        assert "it was changed by human after it was dispatched" in last.answers["goal_clear"]
         assert [must["id"] for must in (await play.one(Goal, "id = :id", id=goal.id)).must_haves] == musts["after"]
 
 
