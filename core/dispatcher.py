@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,12 @@ from core.commands.approvals import KillRun
 from core.commands.door import LocalDoor
 from core.commands.runs import ConfirmRun, FinishRun, RecordProcess, RenewRuns, StartRun
 from core.domain.actors import Agent, System
+from core.domain.ceo_mode import CeoMode
 from core.domain.entities import AgentRecord, Company, Event, Goal, Round, Run, Task
 from core.domain.errors import Conflict, Fenced, OpsroomError
 from core.domain.limits import LEASE_MS, RUNS_AT_ONCE, STARTS_PER_MINUTE
 from core.domain.states import RunStatus
+from core.prompting.ceo_modes import load_ceo_mode
 
 RENEW_S = LEASE_MS / 3000
 SWEPT_RUNS = 500
@@ -192,7 +194,7 @@ class Dispatcher:
                 answer = await self._door.execute(DISPATCHER, command)
                 if answer["started"]:
                     started += 1
-                    job = self._supervise(run, answer["fence"])
+                    job = self._supervise(replace(run, brief=answer["brief"]), answer["fence"])
                     self._tasks[run.id] = asyncio.create_task(job, name=f"run {run.id}")
                     continue
                 self.held[run.id] = answer["why"]
@@ -276,7 +278,15 @@ class Dispatcher:
             goal=goals[0] if goals else None,
             round=rounds[0] if rounds else None,
             settings=dict(agents[0].runner),
+            briefing=await self._briefing(run, companies[0].locale),
         )
+
+    async def _briefing(self, run: Run, locale: str) -> str:
+        """A CEO is told its mode, and no other agent anything here (S0-10)."""
+        mode = run.brief.get("mode")
+        if mode is None:
+            return ""
+        return (await asyncio.to_thread(load_ceo_mode, CeoMode(mode), locale)).text
 
     async def _renew(self) -> None:
         while True:

@@ -3,9 +3,12 @@
 import json
 from collections.abc import Callable, Iterable, Mapping
 
+from core.blackboard.queries import STAGE_B_SPENT
 from core.blackboard.transaction import Transaction
 from core.domain import facts as bases
 from core.domain.actors import HUMAN, SYSTEM
+from core.domain.agenda import BEATS
+from core.domain.autonomy import day_start
 from core.domain.entities import (
     AgentRecord,
     Approval,
@@ -20,7 +23,9 @@ from core.domain.entities import (
 )
 from core.domain.facts import Attempts, Facts
 from core.domain.limits import RUN_ATTEMPTS
-from core.domain.states import GoalStatus, ReviewStep, RoundStatus, RunStatus, TaskStatus
+from core.domain.states import Autonomy, GoalStatus, ReviewStep, RoundStatus, RunStatus, TaskStatus
+from core.domain.tick.heartbeat import is_due
+from core.gathering_ceo import living, mission_told, nothing_to_propose, spoken_about, unsplit, was_called
 
 # What cannot go on now must not stand before what can (F16). The plus keeps the planner on the partial index.
 READY = (
@@ -33,7 +38,7 @@ WAKEABLE = (
     " AND coalesce((SELECT paused_at FROM goals WHERE goals.id = goal_id), 0) = 0 ORDER BY id LIMIT 200"
 )
 _NO_FAILURE = frozenset({RunStatus.RATE_LIMITED, RunStatus.KILLED})
-_HEARTBEATS = "('HeartbeatNormal', 'HeartbeatIdle', 'MissionMissing')"
+_HEARTBEATS = f"({', '.join(repr(kind) for kind in BEATS)})"
 
 
 def gather(tx: Transaction, tick: int, lost: Callable[[Iterable[Run]], Mapping[int, str]]) -> Facts:
@@ -47,12 +52,17 @@ def gather(tx: Transaction, tick: int, lost: Callable[[Iterable[Run]], Mapping[i
     unanswered = {goal.id: word for goal in goals if goal.exploring and (word := _unanswered(tx, goal)) is not None}
     in_review = [task for task in busy if task.status == TaskStatus.REVIEW]
     last_rounds = {goal.id: last for goal in goals if (last := _last_round(tx, goal)) is not None}
-    heartbeat = tx.value(
-        "SELECT at FROM events WHERE entity = 'ticker' AND kind IN "
+    approvals = tx.select(Approval, "status = 'pending' ORDER BY id")
+    company = tx.get(Company, 1)
+    only_people = frozenset(r.id for r in rounds if r.status == RoundStatus.STALLED and _waits_for_people(tx, r))
+    heartbeat = tx.one(
+        "SELECT id, at FROM events WHERE entity = 'ticker' AND kind IN "
         f"{_HEARTBEATS} ORDER BY entity_id DESC, id DESC LIMIT 1"
-    )
+    ) or {"id": 0, "at": None}
+    called = was_called(tx, heartbeat["id"])
+    due = is_due(heartbeat["at"], called, tx.now)
     return Facts(
-        company=tx.get(Company, 1),
+        company=company,
         agents=tuple(tx.select(AgentRecord, "status <> 'terminated' ORDER BY id")),
         goals=tuple(goals),
         rounds=tuple(rounds),
@@ -61,7 +71,7 @@ def gather(tx: Transaction, tick: int, lost: Callable[[Iterable[Run]], Mapping[i
         runnable=_runnable(tx, rounds, ready),
         busy=tuple(busy),
         runs=tuple(runs),
-        approvals=tuple(tx.select(Approval, "status = 'pending' ORDER BY id")),
+        approvals=tuple(approvals),
         mentions=tuple(tx.select(Mention, WAKEABLE)),
         offers=tuple(
             offer
@@ -72,11 +82,18 @@ def gather(tx: Transaction, tick: int, lost: Callable[[Iterable[Run]], Mapping[i
         judges={task.id: _judges(tx, task) for task in in_review},
         turns=turns,
         heard={turn.id: _heard(tx, turn) for turn in turns.values() if turn.ended_at is None},
-        only_people=frozenset(r.id for r in rounds if r.status == RoundStatus.STALLED and _waits_for_people(tx, r)),
+        only_people=only_people,
         unanswered=unanswered,
         attempts=_attempts(tx, goals, last_rounds, rounds, ready, busy, turns, unanswered),
         lost=lost(runs),
-        heartbeat_at=heartbeat,
+        heartbeat_at=heartbeat["at"],
+        heartbeat_called=called,
+        living=living(tx, goals, rounds, approvals, only_people) if due and goals else None,
+        mission_told=due and not goals and mission_told(tx),
+        nothing_to_propose=due and not goals and nothing_to_propose(tx, company),
+        stage_b_spent=tx.value(STAGE_B_SPENT, since=day_start(tx.now)) if company.autonomy == Autonomy.B else 0,
+        spoken_about=spoken_about(tx, goals) if company.autonomy == Autonomy.B else frozenset(),
+        unsplit=unsplit(tx, goals),
         proposal_cut_off=not goals and _proposal_cut_off(tx),
         tick=tick,
     )

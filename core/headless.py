@@ -14,6 +14,7 @@ from typing import Literal
 from core.blackboard.queries import ALIVE_GOALS, LIVE_RUNS
 from core.commands.registry import parse
 from core.company import OpenCompany
+from core.domain.agenda import BEATS
 from core.domain.entities import AgentRecord, Company, Event, Goal, Round, Run
 from core.domain.errors import Conflict, NotFound
 from core.domain.goals import mission_is_defined
@@ -27,7 +28,7 @@ _SETTLE_S = 5.0
 _LOOK_S = 0.02
 # These come and go without anything having moved.
 _IDLE = frozenset(
-    {"TickStepFailed", "TicksMissed", "ClockStepped", "HeartbeatNormal", "HeartbeatIdle", "MissionMissing"}
+    {"TickStepFailed", "TicksMissed", "ClockStepped", *BEATS}
 )
 _ENDED = GOAL_FINAL | {GoalStatus.ARCHIVED}
 _ORDER = {"draft": 0, "dispatch": 1, "report": 3}

@@ -37,7 +37,7 @@ QUIET = frozenset(
         "OfferAnswered", "OfferReturned", "MentionTaken", "ApprovalRequested", "RoundProgressed", "RoundStalled",
         *BEATS, "AutoDispatchCounted", "HumanLooked", "TickStepFailed", "TicksMissed", "ClockStepped",
         "CommentAdded", "DecisionMade", "MentionHeld", "MentionDropped",
-        "OutputAdded", "AgentCooledDown", "DependencyAdded", "ExperienceKept",
+        "OutputAdded", "BudgetSet", "BudgetRaised", "BudgetWarned", "RunCostTold", "AgentCooledDown", "DependencyAdded", "ExperienceKept",
     }
 )  # fmt: skip
 

@@ -14,6 +14,7 @@ from textual.worker import Worker, WorkerState
 
 from core.blackboard.owner import Ownership
 from core.company import OpenCompany
+from core.domain.agenda import BEATS
 from core.domain.entities import Event, Run
 from core.domain.errors import OpsroomError
 from tui.one_key import KeyOver, KeyQueue
@@ -27,7 +28,7 @@ CLOSE_S = 2.0
 log = logging.getLogger(__name__)
 
 _HEARTBEAT = (
-    "SELECT id FROM events WHERE entity = 'ticker' AND kind IN ('HeartbeatNormal', 'HeartbeatIdle', 'MissionMissing')"
+    f"SELECT id FROM events WHERE entity = 'ticker' AND kind IN ({', '.join(repr(kind) for kind in BEATS)})"
     " ORDER BY id DESC LIMIT 1"
 )
 _OLD_RUNS = (
@@ -82,6 +83,8 @@ class OpsroomApp(App[None]):
         self.set_interval(1.0, self._look_at_owner)
         for problem in self._theme_problems:
             self.notify(problem, title="theme", severity="warning", markup=False)
+        for warning in self.company.warnings:
+            self.notify(warning, title="prompts", severity="warning", markup=False)
 
     # ------------------------------------------------------------- the board
 

@@ -10,11 +10,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from core.blackboard.fold import Tables
+from core.domain.agenda import BEATS
 from core.domain.ceo_mode import CeoModeAnswer, CeoModeContext, resolve_ceo_mode
 from core.domain.coverage import Coverage, cover
 from core.domain.entities import (
     AgentRecord,
     Approval,
+    Budget,
     Company,
     Decision,
     Entity,
@@ -28,6 +30,7 @@ from core.domain.entities import (
     TaskDep,
     Turn,
 )
+from core.domain.budget_items import held_after_no
 from core.domain.inbox import InboxItem, inbox
 from core.domain.mentions import named_in
 from core.domain.states import (
@@ -42,7 +45,7 @@ from core.domain.states import (
 )
 from tui.explaining import Explanation, explain
 
-HEARTBEATS = frozenset({"HeartbeatNormal", "HeartbeatIdle", "MissionMissing"})
+HEARTBEATS = frozenset(BEATS)
 WORDS: dict[str, str] = {
     "company": "company", "agents": "agent", "goals": "goal", "rounds": "round", "tasks": "task",
     "task_deps": "dep", "runs": "run", "approvals": "approval", "outputs": "output", "reviews": "review",
@@ -278,6 +281,7 @@ class Projection:
                 self.company, tables.all(Goal), tables.all(Round),
                 [task for number in sorted(wanted) if (task := tables.get(Task, number))],
                 deps, self.pending(), tables.all(AgentRecord),
+                held_after_no(tables.all(Budget), tables.all(Approval), self._live.values()),
             )  # fmt: skip
         return found
 

@@ -16,7 +16,10 @@ from core.domain.states import RunStatus
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """What a run is about. `folder` is the company's folder; `settings` are those of the agent's runner."""
+    """What a run is about. `folder` is the company's folder; `settings` are those of the agent's runner.
+
+    `briefing` is what a CEO is told about its mode, in the company's language; empty for others.
+    """
 
     run: Run
     agent: AgentRecord
@@ -26,6 +29,7 @@ class Assignment:
     goal: Goal | None = None
     round: Round | None = None
     settings: dict[str, Any] = field(default_factory=dict)
+    briefing: str = ""
 
 
 @dataclass(frozen=True, slots=True)

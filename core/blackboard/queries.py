@@ -14,6 +14,13 @@ STAGE_B_SPENT = (
     f" AND cost_micros > 0 UNION ALL SELECT reserved_micros, goal_id FROM runs WHERE {LIVE_RUNS}) AS run"
     " JOIN goals ON goals.id = run.goal_id WHERE auto_dispatched_at IS NOT NULL"
 )
+# Ended goals, newest first, with whether they were ever dispatched and accepted.
+ENDED_GOALS = (
+    "SELECT id, title, description, status, origin, reason, EXISTS (SELECT 1 FROM events WHERE entity = 'goals'"
+    " AND entity_id = goals.id AND kind IN ('GoalDispatched', 'GoalAutoDispatched')) AS dispatched,"
+    " EXISTS (SELECT 1 FROM events WHERE entity = 'goals' AND entity_id = goals.id AND kind = 'GoalAccepted')"
+    " AS accepted FROM goals WHERE status IN ('done', 'failed', 'cancelled', 'archived') ORDER BY id DESC LIMIT :limit"
+)
 ALIVE_GOALS = "status NOT IN ('done', 'failed', 'cancelled', 'archived')"
 # Of a budget: what ended since its period began, and what is held back now; {} is a further condition on its scope.
 BUDGET_ENDED = "SELECT coalesce(sum(cost_micros), 0) FROM runs WHERE cost_micros > 0 AND ended_at >= :since{}"

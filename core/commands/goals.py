@@ -9,10 +9,10 @@ from core.commands.registry import Act, Answer, Command, Reason, Text, Title, ha
 from core.commands.tasks import NewTask, add_task
 from core.domain.actors import HUMAN, Agent, Operator
 from core.domain.discussion import placeholder_key
-from core.domain.entities import Comment, Goal, MustHave, Task
+from core.domain.entities import Comment, Company, Goal, MustHave, Task
 from core.domain.errors import Conflict, Forbidden, Invalid
 from core.domain.goal_change import Wanted, numbered
-from core.domain.goals import content_hash, is_reviewed
+from core.domain.goals import content_hash, is_reviewed, mission_is_defined
 from core.domain.lifecycles import GOAL, Who
 from core.domain.limits import ROUND_CAP, TASKS_AT_ONCE
 from core.domain.states import (
@@ -118,6 +118,8 @@ def _refuse_second_draft(act: Act, command: CreateGoal) -> None:
         raise Invalid("A CEO's draft is not split before a person has seen it.", "Send split: false (S1-11).")
     if len(command.tasks) > 1:
         raise Invalid("A CEO's draft has exactly one draft task.", "Leave tasks out; the coordinator plans them.")
+    if not mission_is_defined(act.tx.get(Company, 1).mission):
+        raise Conflict("The company has no mission; nothing was drafted.", "The operator sets it (S1-06).")
     open_drafts = act.tx.select(Goal, "status = 'draft' AND origin = 'ceo' LIMIT 1")
     if open_drafts:
         raise Conflict(

@@ -5,6 +5,7 @@ from typing import Any
 from pydantic import Field
 
 from core.commands import budgets
+from core.commands.briefing import briefed
 from core.commands.moves import kill_run, release_task
 from core.commands.registry import Act, Answer, Command, Text, handles, letters
 from core.domain.entities import AgentRecord, Company, Goal, Mention, Offer, Round, Run, Task
@@ -135,10 +136,10 @@ def start_run(act: Act, command: StartRun) -> Answer:
         return {"id": run.id, "started": False, "scope": kept.scope, "why": kept.why, "used_up": kept.used_up}
     run = tx.update(
         run, "RunStarted", status=RunStatus.STARTING, owner=command.owner, started_at=tx.now,
-        lease_until=tx.now + LEASE_MS, reserved_micros=kept.micros,
+        lease_until=tx.now + LEASE_MS, reserved_micros=kept.micros, **briefed(act, run, agent),
     )  # fmt: skip
     budgets.note_start(act, run, kept)
-    return {"id": run.id, "started": True, "fence": run.fence}
+    return {"id": run.id, "started": True, "fence": run.fence, "brief": run.brief}
 
 
 def _moot(act: Act, run: Run) -> str:
@@ -164,7 +165,7 @@ def _moot(act: Act, run: Run) -> str:
         subject = tx.find(Task, run.task_id)
     elif run.kind in (RunKind.ROUND_REVIEW, RunKind.STALL):
         subject = tx.find(Task, run.task_id) if run.round_id is None else tx.find(Round, run.round_id)
-    elif run.kind in (RunKind.PLAN, RunKind.REPORT, RunKind.EXPLORE):
+    elif run.kind in (RunKind.PLAN, RunKind.REPORT, RunKind.EXPLORE, RunKind.SPLIT):
         subject = tx.find(Goal, run.goal_id)
     if subject is None or subject.status in _WANTED[run.kind]:
         return ""
@@ -176,6 +177,7 @@ _WANTED: dict[RunKind, frozenset[str]] = {
     RunKind.REVIEW: frozenset({TaskStatus.REVIEW}),
     RunKind.RULE: frozenset({TaskStatus.REVIEW}),
     RunKind.EXPLORE: frozenset({GoalStatus.DRAFT}),
+    RunKind.SPLIT: frozenset({GoalStatus.DRAFT}),
     RunKind.ROUND_REVIEW: frozenset({RoundStatus.REVIEWING}),
     RunKind.STALL: frozenset({RoundStatus.STALLED, TaskStatus.PENDING}),
     RunKind.PLAN: frozenset({GoalStatus.PLANNING, GoalStatus.ACTIVE}),
@@ -303,7 +305,12 @@ def finish_run(act: Act, command: FinishRun) -> Answer:
 
 def _needs_rest(run: Run) -> bool:
     """A failed run that counts no attempt of a task must not be asked for again at once (F14)."""
-    return run.status != RunStatus.SUCCEEDED and run.kind in (RunKind.BROADCAST, RunKind.PROPOSE, RunKind.MENTION)
+    return run.status != RunStatus.SUCCEEDED and run.kind in _TIRING
+
+
+_TIRING = frozenset(
+    {RunKind.BROADCAST, RunKind.PROPOSE, RunKind.MENTION, RunKind.HEARTBEAT, RunKind.SPLIT}
+)  # fmt: skip
 
 
 def give_back(act: Act, run: Run, why: str, *, costs_attempt: bool = True, wakes_again: bool = True) -> None:

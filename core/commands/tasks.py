@@ -22,8 +22,10 @@ from core.domain.states import (
     AgentStatus,
     GoalStatus,
     OnFail,
+    Origin,
     Risk,
     RoundStatus,
+    RunKind,
     TaskStatus,
 )
 
@@ -173,7 +175,8 @@ def admit_work_of_agents(act: Act, goal: Goal, wanted: int = 1) -> None:
     )  # fmt: skip
     if made + wanted > TASKS_PER_RUN:
         raise Conflict(f"R{act.run.id} has made {made} tasks, which is the limit.", "Leave the rest to a later run.")
-    if goal.status == GoalStatus.DRAFT and goal.reviewed_by is not None:
+    splits = act.run.kind == RunKind.SPLIT and goal.origin == Origin.OPERATOR  # the person asked for these (S1-11)
+    if goal.status == GoalStatus.DRAFT and goal.reviewed_by is not None and not splits:
         # What the person approved had other tasks: it is theirs to look at again.
         act.tx.update(goal, "GoalReviewCleared", touch=False, reviewed_by=None, reviewed_at=None, reviewed_hash=None)
 

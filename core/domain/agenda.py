@@ -97,7 +97,7 @@ def _conflicts(tasks: Mapping[int, Task], edges: Iterable[TaskDep]) -> list[Item
         task, first = tasks.get(edge.task_id), tasks.get(edge.depends_on)
         if task is None or first is None or edge.met or task.priority >= min(first.priority, _URGENT):
             continue
-        if task.status in TASK_FINAL or first.status in TASK_FINAL:
+        if task.status in TASK_FINAL or first.status not in (TaskStatus.DRAFT, TaskStatus.PENDING):
             continue
         why = f"priority {task.priority}, and it waits for {first.name_tag} with priority {first.priority}"
         version = f"{first.id}:{task.priority}:{first.priority}"

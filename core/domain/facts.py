@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from core.domain.agenda import Living
 from core.domain.entities import AgentRecord, Approval, Company, Goal, Mention, Offer, Round, Run, Task, Turn
 from core.domain.states import ReviewStep
 
@@ -47,6 +48,13 @@ class Facts:
     lost: Mapping[int, str] = field(default_factory=dict)
     heartbeat_at: int | None = None
     proposal_cut_off: bool = False  # the CEO's last proposal ended with the program, not by its own word
+    heartbeat_called: bool = False  # by the operator, since the last one
+    living: Living | None = None  # what the agenda is found in, while a heartbeat is due
+    mission_told: bool = False  # that there is none, since it last changed
+    nothing_to_propose: bool = False  # the CEO made no draft, and no goal and nothing of the company changed since
+    stage_b_spent: int = 0  # today, micros
+    spoken_about: frozenset[int] = frozenset()  # CEO's drafts about which a person said something; at stage B
+    unsplit: Mapping[int, int] = field(default_factory=dict)  # by person's draft that gets tasks: ended attempts
     tick: int = 0
 
 

@@ -5,10 +5,12 @@ from collections.abc import Callable, Iterator
 from core.domain.facts import Facts
 from core.domain.limits import ACTIONS_PER_STEP
 from core.domain.tick.actions import Action, Held, Item, Plan, Step
+from core.domain.tick.autonomy import split, stage_b
+from core.domain.tick.heartbeat import heartbeat
 from core.domain.tick.plans import objections
 from core.domain.tick.rounds import rounds
 from core.domain.tick.talk import discuss, explore
-from core.domain.tick.upkeep import expire, heartbeat, mentions, recover
+from core.domain.tick.upkeep import expire, mentions, recover
 from core.domain.tick.work import broadcast, reviews, route
 
 __all__ = ["RULES", "Action", "Held", "Plan", "Step", "plan_tick"]
@@ -38,11 +40,13 @@ RULES: tuple[tuple[Step, Callable[[Facts, int], Iterator[Item]]], ...] = (
     (Step.EXPIRE, expire),
     (Step.MENTIONS, mentions),
     (Step.MENTIONS, explore),
+    (Step.ROUNDS, split),
     (Step.ROUNDS, discuss),
     (Step.ROUNDS, rounds),
     (Step.REVIEWS, reviews),
     (Step.OBJECTIONS, objections),
     (Step.BROADCAST, broadcast),
     (Step.ROUTE, route),
+    (Step.HEARTBEAT, stage_b),
     (Step.HEARTBEAT, heartbeat),
 )

@@ -63,6 +63,8 @@ class Player(Coordinating, Executing, Reviewing, Talking, Play):
             RunKind.PROPOSE: self.propose,
             RunKind.EXPLORE: self.explore,
             RunKind.DISCUSS: self.discuss,
+            RunKind.SPLIT: self.split,
+            RunKind.HEARTBEAT: self.look_after,
             RunKind.BROADCAST: self.look_at_offers,
             RunKind.EXECUTE: self.execute,
             RunKind.REVIEW: self.review,

@@ -15,6 +15,28 @@ class Coordinating(Play):
         """A draft, as the only thing that an idle company makes."""
         await self.sure("CreateGoal", title="Audit the folder again", must_haves=("count",), split=False)
 
+    async def look_after(self) -> None:
+        """Give each thing on the agenda a next step."""
+        for item in self.run.brief.get("agenda", []):
+            subject, _, number = item["entity"].partition(":")
+            about = {subject: int(number)}
+            if item["kind"] == "blocked" and self.source.random() < 0.5:
+                await self.try_("UnblockTask", **about)
+            elif item["kind"] == "draft":
+                await self.try_("EnqueueTask", **about)
+            elif item["kind"] == "priorities":
+                tasks = await self.find(Task, "id = :id", id=int(number))
+                first = int(item["key"].partition("@")[2].partition(":")[0])
+                await self.try_("EditTask", task=first, priority=min(task.priority for task in tasks))
+            elif subject in ("task", "goal"):
+                await self.try_("AddComment", body="I saw this and leave it to the coordinator.", **about)
+
+    async def split(self) -> None:
+        """Draft tasks for an operator's own draft, and nothing else of it."""
+        goal = await self.goal_now()
+        for task in self.new_tasks(goal):
+            await self.try_("CreateTask", goal=goal.id, draft=True, **task)
+
     async def explore(self) -> None:
         """Ask first; then write down what the operator said, and ask whether that is all."""
         goal = await self.goal_now()

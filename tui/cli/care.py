@@ -17,6 +17,7 @@ from core.config import board_path, read_config
 from core.domain.errors import OpsroomError
 from core.domain.guardrails import GUARDRAILS_FILE
 from core.guardrails import read_guardrails, shipped
+from core.prompting.ceo_modes import check_ceo_modes
 from tui.cli.exits import Exit
 from tui.cli.names import folder_of
 from tui.cli.opening import now_ms
@@ -59,9 +60,21 @@ def doctor(arguments: argparse.Namespace) -> int:
 def _machine() -> Iterator[Check]:
     old = sys.version_info < (3, 11)
     yield Check("python", "fail" if old else "ok", f"Python {platform.python_version()} at {sys.executable}.")
+    yield _prompts()
     yield _git()
     yield _terminal()
     yield _colours()
+
+
+def _prompts() -> Check:
+    """Every mode of the CEO in every language (S0-12)."""
+    try:
+        warnings = check_ceo_modes()
+    except OpsroomError as error:
+        return Check("prompts", "fail", f"{error.message} {error.hint}".strip())
+    if warnings:
+        return Check("prompts", "warn", " ".join(warnings))
+    return Check("prompts", "ok", "Every mode of the CEO has its text in every language.")
 
 
 def _git() -> Check:

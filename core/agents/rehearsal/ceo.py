@@ -1,14 +1,18 @@
-"""The CEO: one draft goal for the audit of the folder; a draft that comes back takes the operator's note in."""
+"""The CEO: one draft goal for the audit of the folder; a note about it taken in; a heartbeat's agenda worked off."""
 
+import contextlib
 import os
+from collections.abc import Mapping
+from typing import Any
 
 from core.agents.rehearsal.mail import noted
 from core.agents.rehearsal.shift import Shift, no_reply
-from core.agents.rehearsal.words import cut, plain
+from core.agents.rehearsal.words import counted, cut, plain
 from core.agents.rehearsal.works import WORKS
 from core.agents.runner import Outcome
-from core.domain.entities import Goal
-from core.domain.states import GoalStatus, RunStatus
+from core.domain.entities import Comment, Goal, Round, Task
+from core.domain.errors import Conflict, Forbidden
+from core.domain.states import BlockKind, CommentKind, GoalStatus, RunStatus, TaskStatus
 
 
 def description(folder: str) -> str:
@@ -58,3 +62,41 @@ async def take_note(shift: Shift) -> Outcome:
     body = "I took your note in as a constraint. The draft waits for your review again."
     await shift.act("AddComment", goal=goal.id, body=body, reply_to=note.id)
     return Outcome(detail="the note is a constraint now")
+
+
+async def look_after(shift: Shift) -> Outcome:
+    """Each thing on the heartbeat's agenda gets a next step, or a word; nothing is said twice."""
+    agenda = shift.assignment.run.brief.get("agenda", [])
+    done = [await deal_with(shift, item) for item in agenda]
+    return Outcome(detail=f"{sum(done)} of {counted(len(agenda), 'thing')} dealt with")
+
+
+async def deal_with(shift: Shift, item: Mapping[str, Any]) -> bool:
+    """Try again what only failed for now, enqueue what waits below a reviewed goal, comment on the rest."""
+    subject, _, number = str(item["entity"]).partition(":")
+    tasks = await shift.find(Task, "id = :id", id=int(number)) if subject == "task" else []
+    if tasks:
+        task = tasks[0]
+        with contextlib.suppress(Conflict, Forbidden):  # it moved on meanwhile, or is somebody else's to decide
+            if task.status == TaskStatus.BLOCKED and task.block_kind == BlockKind.TRANSIENT:
+                await shift.act("UnblockTask", task=task.id, note="It was only for now: try again.")
+                return True
+            if item["kind"] == "draft":
+                await shift.act("EnqueueTask", task=task.id)
+                return True
+        return await say(shift, {"task": task.id}, f"I see: {item['why']}. The coordinator decides what becomes of it.")
+    rounds = await shift.find(Round, "id = :id", id=int(number)) if subject == "round" else []
+    goal_id = rounds[0].goal_id if rounds else int(number)
+    return await say(shift, {"goal": goal_id}, f"I see: {item['title']}: {item['why']}.")
+
+
+async def say(shift: Shift, about: Mapping[str, int], body: str) -> bool:
+    """A note, unless exactly this was said there before."""
+    subject, number = next(iter(about.items()))
+    said = f"{subject}_id = :id AND author = :slug AND body = :body LIMIT 1"
+    if await shift.find(Comment, said, id=number, slug=shift.slug, body=body):
+        return False
+    with contextlib.suppress(Conflict):
+        await shift.act("AddComment", kind=CommentKind.NOTE, body=body, **about)
+        return True
+    return False

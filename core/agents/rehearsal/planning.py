@@ -47,6 +47,15 @@ async def plan(shift: Shift) -> Outcome:
     return Outcome(detail=f"{counted(len(made), 'task')} made by the coordinator")
 
 
+async def split(shift: Shift) -> Outcome:
+    """The draft tasks of an operator's own draft (S1-11); what nobody here can do is left to the talk about it."""
+    goal = await shift.goal()
+    if goal.status != GoalStatus.DRAFT or not first_kinds(goal):
+        return no_reply(f"{goal.name_tag} asks for nothing that I could make tasks of")
+    made = await make_missing(shift, goal)
+    return Outcome(detail=f"{counted(len(made), 'draft task')} made")
+
+
 async def make_missing(shift: Shift, goal: Goal, only: frozenset[str] | None = None) -> list[int]:
     """The tasks of round 1 that nobody made yet, or of these kinds; what nobody is able to is open to everybody."""
     made = []

@@ -27,7 +27,9 @@ Duty = Callable[[Shift], Awaitable[Outcome]]
 
 DUTIES: Mapping[RunKind, Duty] = {
     RunKind.PROPOSE: ceo.propose,
+    RunKind.HEARTBEAT: ceo.look_after,
     RunKind.EXPLORE: exploring.explore,
+    RunKind.SPLIT: planning.split,
     RunKind.DISCUSS: discussing.discuss,
     RunKind.PLAN: planning.plan,
     RunKind.ROUND_REVIEW: coordinator.review_round,
@@ -66,7 +68,7 @@ class RehearsalRunner:
     def duty(self, assignment: Assignment) -> Duty:
         """What this run is to do."""
         if assignment.run.kind == RunKind.MENTION:
-            is_author = assignment.agent.role == Role.CEO and assignment.task is None
+            is_author = assignment.agent.role == Role.CEO and assignment.goal is not None and assignment.task is None
             return ceo.take_note if is_author else answering.answer
         return DUTIES.get(assignment.run.kind, _nothing)
 
