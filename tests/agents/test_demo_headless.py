@@ -44,7 +44,8 @@ class TestTheFigures:
         assert all(task["assignee"] for task in found["tasks"] if task["status"] == "done")
         assert found["model_calls"] == 0
         assert found["waits"] == []
-        assert Path(found["report"]).read_text(encoding="utf-8").startswith("#")
+        assert Path(found["report"]).read_text(encoding="utf-8").startswith("# Report on G1, version 1")
+        assert "## TODO and FIXME marks" in Path(found["audit"]).read_text(encoding="utf-8")
 
     def test_languages_are_what_git_and_wc_say(self, finished: Any) -> None:
         audited, done = finished
@@ -84,6 +85,8 @@ class TestTheFigures:
         told = finished[1].stderr
         assert "no cost" in told
         assert "approve G1 (draft)" in told
+        assert "turn 1 of the discussion of G1 begins" in told
+        assert "the discussion of G1 has converged" in told
         assert "accept G1 (report)" in told
         assert "Traceback" not in told
         assert not (Path(result_of(finished[1])["company"]) / "opsroom.log").exists()

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from core.agents.rehearsal.deliveries import figures_of, report_path
+from core.agents.rehearsal.deliveries import audit_path, figures_of, report_path
 from core.blackboard.readers import Readers
 from core.domain.entities import Comment, Goal, Task
 from tui.cli import opening
@@ -20,6 +20,7 @@ async def audit_of(folder: Path, seconds: float) -> dict[str, Any]:
         figures = await figures_of(readers, folder, goal.id) if goal else {}
         tasks = await readers.entities(Task, "goal_id = :goal ORDER BY id", goal=goal.id if goal else 0)
         report = await report_path(readers, folder, goal.id) if goal else None
+        audit = await audit_path(readers, folder, goal.id) if goal else None
         rounds = await readers.value("SELECT count(*) FROM rounds WHERE goal_id = :goal", goal=goal.id if goal else 0)
         return {
             "company": str(folder),
@@ -34,6 +35,7 @@ async def audit_of(folder: Path, seconds: float) -> dict[str, Any]:
             "duplicates": _figure(figures, "duplicates", "groups"),
             "dead_links": _figure(figures, "documentation", "dead_links"),
             "report": str(report) if report else None,
+            "audit": str(audit) if audit else None,
             "model_calls": await readers.value(_MODEL_CALLS),
             "seconds": round(seconds, 3),
         }

@@ -25,6 +25,9 @@ _TOLD = {
     "GoalAccepted": "is accepted", "GoalFailed": "has failed", "GoalCancelled": "is cancelled",
     "GoalSentBack": "is sent back",
 }  # fmt: skip
+_DISCUSSED = {
+    "converged": "has converged", "not_converged": "did not converge: the coordinator rules", "ended": "is ended",
+}  # fmt: skip
 
 
 class Progress:
@@ -35,6 +38,7 @@ class Progress:
         self._status: dict[int, str] = {}
         self._round_of: dict[int, int | None] = {}
         self._numbers: dict[int, int] = {}
+        self._turn_of: dict[int, int] = {}
         self._told = ("", time.monotonic())
         self._on_terminal = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
         self._bar: Any = None
@@ -82,11 +86,22 @@ class Progress:
             if event.entity == "tasks":
                 self._status[event.entity_id] = changed.get("status", self._status.get(event.entity_id, ""))
                 self._round_of[event.entity_id] = changed.get("round_id", self._round_of.get(event.entity_id))
+            elif event.entity == "turns":
+                self._tell_turn(event)
             elif event.kind == "RoundOpened":
                 self._numbers[event.entity_id] = changed["number"]
                 self.note(f"round {changed['number']} of G{changed['goal_id']} begins")
             elif event.kind in _TOLD:
                 self.note(" ".join(filter(None, (f"G{event.entity_id}", changed.get("title"), _TOLD[event.kind]))))
+
+    def _tell_turn(self, event: Event) -> None:
+        """A turn of a discussion begins, or the discussion comes to its end."""
+        if event.kind == "TurnOpened":
+            self._turn_of[event.entity_id] = event.changed["goal_id"]
+            self.note(f"turn {event.changed['number']} of the discussion of G{event.changed['goal_id']} begins")
+        elif words := _DISCUSSED.get(event.changed.get("outcome", "")):
+            goal = self._turn_of.get(event.entity_id)
+            self.note(f"the discussion{f' of G{goal}' if goal else ''} {words}")
 
     def counts(self) -> tuple[int, int, int]:
         """The newest round's number, its ended tasks, and all of them."""
