@@ -25,7 +25,9 @@ from core.dispatcher import Caps, Dispatcher
 from core.domain.actors import Actor, Operator
 from core.domain.errors import BoardCorrupt, BoardError, Invalid
 from core.guardrails import GuardrailWatch, write_shipped
+from core.prompting.ceo_modes import check_ceo_modes
 from core.reports import ReportFiles
+from core.staff_files import StaffFiles
 from core.ticker import Ticked, Ticker
 
 SOCKET_PATH_MAX = 100  # sun_path holds 108 bytes on Linux, 104 elsewhere
@@ -74,7 +76,10 @@ def _make_folder(folder: Path, config: Config) -> None:
 
 
 class OpenCompany:
-    """An open company. `door` is where commands go, whether or not this process owns the board."""
+    """An open company. `door` is where commands go, whether or not this process owns the board.
+
+    `warnings` name what is not as it should be and hinders nothing, e.g. a prompt that a language lacks (S0-11).
+    """
 
     def __init__(self, folder: Path, config: Config, board: Board, runners: Mapping[str, Runner], clock: Clock) -> None:
         self.folder = folder
@@ -90,9 +95,11 @@ class OpenCompany:
         self._remote = RemoteDoor(socket_path(folder))
         self._jobs: list[asyncio.Task[None]] = []
         self._unfollow: list[Callable[[], None]] = []
+        self.warnings: tuple[str, ...] = ()
         self._guardrails = GuardrailWatch(folder)
         self._transcripts: Transcripts | None = None
         self._reports: ReportFiles | None = None
+        self._staff: StaffFiles | None = None
 
     @classmethod
     async def open(
@@ -106,8 +113,10 @@ class OpenCompany:
         """Open the company in a folder. Raises Invalid or a BoardError that says what to do."""
         folder = await asyncio.to_thread(folder.resolve)
         config = await asyncio.to_thread(read_config, folder)
+        warnings = await asyncio.to_thread(check_ceo_modes)
         board = await Board.open(board_path(folder), clock=clock, role=role)
         company = cls(folder, config, board, runners or {}, clock)
+        company.warnings = warnings
         try:
             await company._check_founded()
             await company._guardrails.renew()
@@ -193,11 +202,15 @@ class OpenCompany:
         assert self.dispatcher is not None
         await self.dispatcher.sweep()
         reports = self._reports = ReportFiles(self.folder, self.board.readers)
-        self._unfollow += [self.board.follow(heard) for heard in (self.dispatcher.hear, self.ticker.hear, reports.hear)]
+        staff = self._staff = StaffFiles(self.folder, self.board.readers)
+        self._unfollow += [
+            self.board.follow(heard) for heard in (self.dispatcher.hear, self.ticker.hear, reports.hear, staff.hear)
+        ]
         self._jobs += [
             asyncio.create_task(self.dispatcher.run(), name="dispatcher"),
             asyncio.create_task(self.ticker.run(), name="ticker"),
             asyncio.create_task(reports.run(), name="reports"),
+            asyncio.create_task(staff.run(), name="staff files"),
         ]
 
     async def _wait_for_ownership(self) -> None:
@@ -220,6 +233,8 @@ class OpenCompany:
         self._jobs.clear()
         if self._reports is not None:
             await self._reports.finish()
+        if self._staff is not None:
+            await self._staff.finish()
         if self.ticker is not None:
             await self.ticker.give_up_lease()
         if self._transcripts is not None:

@@ -3,10 +3,15 @@
 from core.blackboard.queries import ALIVE_GOALS, PENDING_APPROVALS
 from core.blackboard.readers import Readers
 from core.domain.actors import HUMAN
-from core.domain.entities import AgentRecord, Approval, Company, Goal, Round, Task, TaskDep
+from core.domain.budget_items import held_after_no
+from core.domain.entities import AgentRecord, Approval, Budget, Company, Goal, Round, Run, Task, TaskDep
 from core.domain.inbox import InboxItem, inbox
 
 _SENT_BACK = "status = 'draft' AND round_id IN (SELECT id FROM rounds WHERE status <> 'closed')"
+_BUDGET_QUESTIONS = (
+    "kind = 'budget' AND id IN (SELECT (SELECT max(id) FROM approvals WHERE entity = budgets.scope || ':' || scope_id"
+    " AND kind = 'budget') FROM budgets WHERE limit_micros > 0)"
+)
 _HELD = "SELECT {} FROM task_deps WHERE met = 0 AND on_fail = 'hold'"
 
 
@@ -27,7 +32,12 @@ async def owed(readers: Readers) -> list[InboxItem]:
         {task.id: task for task in [*waiting, *held]}.values(),
         edges,
         await readers.entities(Approval, PENDING_APPROVALS),
-        await readers.entities(AgentRecord, "status = 'active'"),
+        await readers.entities(AgentRecord, "true ORDER BY id"),
+        held_after_no(
+            await readers.entities(Budget, "limit_micros > 0"),
+            await readers.entities(Approval, _BUDGET_QUESTIONS),
+            await readers.entities(Run, "status = 'queued' ORDER BY id"),
+        ),
     )
 
 

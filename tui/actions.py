@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from core.domain.entities import Company, Entity, Goal, Round, Task
 from core.domain.inbox import Choice, InboxItem
 from core.domain.states import GoalStatus
+from tui.letters import SLASHES
 
 DECIDE, WRITE, RUN, LOOK = "Decide", "Write and talk", "Run the company", "Look around"
 
@@ -31,6 +32,8 @@ class Situation:
     @property
     def tag(self) -> str:
         """The short name of the thing, e.g. G3."""
+        if self.thing is None and self.item is not None and self.item.id.startswith("approval:"):
+            return f"Q{self.item.id.partition(':')[2]}"
         return "the company" if self.thing is None or self.ref.startswith("company") else self.thing.name_tag
 
 
@@ -93,13 +96,13 @@ ACTIONS: tuple[Action, ...] = (
     Action("revise", ("r",), "send back", "Send it back to its author with a note", DECIDE, _offers("r"), 3),
     Action("undo", ("u",), "undo", "Take a decision back while it is held (5 s)", DECIDE,
            lambda s: "" if s.held else "nothing is held that could be taken back", 0),
-    Action("comment", ("c",), "comment", "Write below it; @name wakes, /note /ask /mail /inform /object /decide", WRITE,
+    Action("comment", ("c",), "comment", "Write below it; @name wakes an agent", WRITE,
            _has_a_thread, 5),
-    Action("new_goal", ("n",), "new goal", "Begin a goal: a talk with the coordinator finds out what it is", WRITE,
+    Action("new_goal", ("n",), "new goal", "Talk a new goal over with the coordinator", WRITE,
            rank=7),
-    Action("explore", ("e",), "talk", "Take up the talk about a draft; enter in the inbox does it too", WRITE,
+    Action("explore", ("e",), "talk", "Talk a draft over, or take it up again", WRITE,
            _is_a_draft, 2),
-    Action("end_discussion", ("E",), "end talk", "End the discussion of a goal; what is missing is ruled on", WRITE,
+    Action("end_discussion", ("E",), "end talk", "End the discussion of a goal in planning", WRITE,
            _is_discussed, 2),
     Action("start", ("s",), "start", "Start the company: runs are dispatched", RUN, _stopped, 4),
     Action("stop", ("exclamation_mark",), "stop all", "End all runs; their tasks go back", RUN, _started,
@@ -116,7 +119,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("tab(3)", ("3",), "reviews", "The verdicts", LOOK),
     Action("tab(4)", ("4",), "runs", "Who worked on it, and what they said", LOOK),
     Action("tab(5)", ("5",), "history", "Every change, as it happened", LOOK),
-    Action("tab(6)", ("6",), "mail", "Mail about it, or to and from an agent; what waits is marked", LOOK),
+    Action("tab(6)", ("6",), "mail", "Mail about it; what waits is marked", LOOK),
     Action("mail", ("m",), "all mail", "All mail of the company, newest first", LOOK),
     Action("palette", ("colon", "ctrl+p"), "palette", "All that applies now, by name", LOOK),
     Action("help", ("question_mark",), "help", "This help", LOOK, rank=0),
@@ -131,14 +134,15 @@ WIDGET_KEYS: tuple[tuple[str, str], ...] = (
 )
 """Keys that belong to the lists, for the help."""
 
-TALK_KEYS: tuple[tuple[str, str], ...] = (
-    ("tab", "While you write: complete @name or /kind; in a talk also: read the other pane"),
-    ("↑ ↓", "While you write a comment: what was written before in this room"),
-    ("^j", "While you write a comment: a new line"),
-    ("^e", "In a talk: edit the goal's text; ^s saves it"),
-    ("^r", "In a talk: say that the goal is ready, exactly as it is shown"),
+TALK_KEYS: tuple[tuple[str, str, str], ...] = (
+    ("tab", "write", "Complete @name or /kind"),
+    ("↑ ↓", "write", "What was written before"),
+    ("^j", "write", "A new line"),
+    *((slash, "write", f"Begins {meaning}") for slash, (_kind, meaning) in SLASHES.items()),
+    ("^e", "talk", "Edit the goal's text; ^s saves it"),
+    ("^r", "talk", "The goal is ready, exactly as shown"),
 )
-"""Keys that mean something while the operator writes, for the help."""
+"""Keys and first words that mean something in a comment or in a talk, for the help: key, where, what it does."""
 
 WRITING = frozenset({"comment", "new_goal", "explore", "end_discussion", "mail"})
 """Actions that belong to `Writing`."""

@@ -84,6 +84,7 @@ INBOX: dict[str, Look] = {
     "stopped": ("■", "stopped", "warn"),
     "no reviewer": ("?", "no reviewer", "warn"),
     "no coordinator": ("?", "no leader", "warn"),
+    "no ceo": ("?", "no CEO", "warn"),
 }
 _PAUSED: Look = ("‖", "paused", "warn")
 HELD: Look = ("◷", "decided", "dim")

@@ -182,6 +182,8 @@ def _carry_out(act: Act, approval: Approval) -> str:
     if approval.kind in _ANSWERS:
         return _ANSWERS[approval.kind](act, approval)
     subject, _, number = approval.entity.partition(":")
+    if not number.isdecimal():
+        return ""
     entity_id = int(number)
     if subject == "task":
         return _answer_task(act, approval, act.tx.get(Task, entity_id))

@@ -5,7 +5,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from core.commands.company import agent_by_slug, manager_by_slug, require_free_name, require_runner
-from core.commands.moves import release_task
+from core.commands.moves import cancel_questions, release_task
 from core.commands.organisation import current_chart, reports_of, require_no_cycle
 from core.commands.registry import Act, Answer, Command, Reason, Slug, Text, Title, handles, letters
 from core.commands.runs import end_live_runs
@@ -38,6 +38,7 @@ def retire_agent(act: Act, command: RetireAgent) -> Answer:
     agent = act.tx.update(agent, "AgentRetired", status=AgentStatus.TERMINATED, told={"reason": command.reason})
     ended = end_live_runs(act, "agent_id = :agent", why, agent=agent.id)
     tasks = _give_up_tasks(act, agent, why)
+    cancel_questions(act, f"agent:{agent.id}")
     # After its runs ended: an interrupted reader's mention had come back.
     dropped = _drop_mentions(act, agent)
     return {

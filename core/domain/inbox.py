@@ -4,10 +4,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from core.domain.actors import HUMAN, SYSTEM
+from core.domain.autonomy import usd
 from core.domain.entities import AgentRecord, Approval, Company, Goal, Round, Task, TaskDep
 from core.domain.goals import is_reviewed
 from core.domain.guardrails import GUARDRAILS_FILE
+from core.domain.hiring import same_name
 from core.domain.limits import OBJECTION_WINDOW_MS
+from core.domain.organisation import chart_of, same_chart
 from core.domain.states import (
     TASK_FINAL,
     AgentStatus,
@@ -15,6 +18,7 @@ from core.domain.states import (
     ApprovalStatus,
     GoalStatus,
     OnFail,
+    OrgStatus,
     Role,
     RoundStatus,
     TaskStatus,
@@ -57,18 +61,20 @@ def inbox(
     deps: Iterable[TaskDep],
     approvals: Iterable[Approval],
     agents: Iterable[AgentRecord],
+    more: Iterable[InboxItem] = (),
 ) -> list[InboxItem]:
-    """What the operator owes now, oldest first below the urgent ones."""
+    """What the operator owes now, oldest first below the urgent ones; `more` was found elsewhere."""
     task_map = {task.id: task for task in tasks}
     goals, agents = list(goals), list(agents)
     pending = [approval for approval in approvals if approval.status == ApprovalStatus.PENDING]
     asked = {approval.entity for approval in pending}
-    items = [_of_approval(approval) for approval in pending]
+    items = [*more, *(_of_approval(approval, agents) for approval in pending)]
     items += [item for goal in goals if (item := _of_goal(goal)) is not None]
     items += [item for round_ in rounds if (item := _of_round(round_)) is not None]
     items += _of_tasks(task_map, asked)
     items += _held(task_map, deps)
     items += _missing_roles(goals, task_map.values(), agents)
+    items += _of_organisation(company, pending, agents)
     held = company is not None and company.stop_reason.startswith(GUARDRAILS_FILE)
     if company is not None and not company.dispatching and (held or any(goal.status in _AT_WORK for goal in goals)):
         items.append(_stopped(company))
@@ -78,15 +84,25 @@ def inbox(
 _AT_WORK = (GoalStatus.PLANNING, GoalStatus.ACTIVE)
 
 
+_VERBS = {ApprovalKind.CHALLENGE: ("uphold", "dismiss"), ApprovalKind.EXCHANGE: ("let go on", "stop")}
 _WHY_MAX = 200  # code points
+# Kinds of questions that a person may change before deciding; the room asks for the rest of the command.
+EDITABLE = frozenset({ApprovalKind.HIRE_AGENT, ApprovalKind.ORG_CHANGE})
 _SENT_BACK = {
     ApprovalKind.RED_LINE: "it must not be done like this; the agent is told why and goes on",
     ApprovalKind.GOAL_FAILURE: "the goal goes on; the coordinator plans on",
     ApprovalKind.CHALLENGE: "the decision stands for now; who challenged it is told why and may do so again",
+    ApprovalKind.HIRE_AGENT: "nobody is hired; the CEO is woken with your note and may ask anew",
+    ApprovalKind.ORG_CHANGE: "it stays under review; the CEO is woken with your note and proposes anew",
 }
 
 
-def _of_approval(approval: Approval) -> InboxItem:
+def _of_approval(approval: Approval, agents: list[AgentRecord]) -> InboxItem:
+    if approval.kind == ApprovalKind.BUDGET and "raise" in approval.payload:
+        from core.domain.budget_items import question
+
+        return question(approval)
+
     def decide(key: str, verb: str, decision: str, effect: str, note: str = "") -> Choice:
         arguments: dict[str, object] = {
             "approval": approval.id,
@@ -105,29 +121,47 @@ def _of_approval(approval: Approval) -> InboxItem:
         ),
         ApprovalKind.CHALLENGE: ("the coordinator plans on with what it says", "the coordinator's decision stands"),
         ApprovalKind.EXCHANGE: ("they may go on for as long again", "nobody is woken by their last word"),
+        ApprovalKind.AUTONOMY: (_goes_on(approval), "a CEO's draft waits for you again"),
         ApprovalKind.MAIL: ("your answer wakes who asked", "it is put aside; nobody is woken"),
+        ApprovalKind.HIRE_AGENT: ("the agent is hired exactly as shown", "nobody is hired; the CEO reads why"),
+        ApprovalKind.ORG_CHANGE: (
+            "the organisation becomes exactly what is shown",
+            "the organisation stays as it is; the CEO reads why",
+        ),
     }
     yes, no = effects.get(approval.kind, ("it is tried again", refusal))
     if approval.payload.get("on_reject") == "cancel":
         no = refusal
     back = _SENT_BACK.get(approval.kind, "the agent is told why and tries again")
     asks_again = approval.kind == ApprovalKind.QUESTION and approval.payload.get("what") == "try_again"
-    verb = "try again" if asks_again else "approve"
-    choices = [decide("a", verb, "approved", yes), decide("b", "reject", "rejected", no, "note")]
+    does, does_not = _VERBS.get(approval.kind, ("try again" if asks_again else "approve", "reject"))
+    choices = [decide("a", does, "approved", yes), decide("b", does_not, "rejected", no, "note")]
     if approval.kind == ApprovalKind.MAIL:
         choices = [decide("a", "answer", "approved", yes, "note"), decide("b", "put aside", "rejected", no, "note")]
-    elif approval.kind not in (ApprovalKind.EXCHANGE, ApprovalKind.GOAL_CHANGE):  # a no with a word says it all
+    elif approval.kind not in (
+        ApprovalKind.EXCHANGE,
+        ApprovalKind.GOAL_CHANGE,
+        ApprovalKind.AUTONOMY,
+    ):  # a no with a word says it all
         choices.append(decide("r", "send back", "revision_requested", back, "note"))
+    if approval.kind in EDITABLE and (approval.kind == ApprovalKind.HIRE_AGENT or "changes" in approval.payload):
+        hashed: dict[str, object] = {"approval": approval.id, "payload_hash": approval.payload_hash}
+        choices.append(Choice("e", "edit", "EditApproval", hashed, "you change it first, then decide", undoable=False))
     return InboxItem(
         id=f"approval:{approval.id}",
         entity=approval.entity,
         kind=approval.kind,
         title=approval.title,
-        why=_why_asked(approval),
+        why=_overtaken(approval, agents) or _why_asked(approval),
         since=approval.created_at,
         urgent=approval.kind == ApprovalKind.RED_LINE,
         choices=tuple(choices),
     )
+
+
+def _goes_on(approval: Approval) -> str:
+    budget = approval.payload.get("budget_micros")
+    return f"stage B goes on, with {usd(budget)} a day" if isinstance(budget, int) else "stage B goes on"
 
 
 def _why_asked(approval: Approval) -> str:
@@ -192,7 +226,7 @@ def _of_round(round_: Round) -> InboxItem | None:
             title=f"Round {round_.number} of G{round_.goal_id} stands still",
             why=round_.answers.get("stalled", "nothing in it can run"), since=round_.updated_at,
             choices=(
-                Choice("b", "end it", "EndRound", {"round": round_.id},
+                Choice("b", "end", "EndRound", {"round": round_.id},
                        "its open tasks are cancelled and the coordinator reviews the round", "reason"),
             ),
         )  # fmt: skip
@@ -309,6 +343,49 @@ def _missing_roles(goals: Iterable[Goal], tasks: Iterable[Task], agents: Iterabl
         )
         for thing in lacking
     ]
+
+
+def _overtaken(approval: Approval, agents: list[AgentRecord]) -> str:
+    """Why a hire or a change of the organisation can no longer be carried out as it was asked; empty if it can."""
+    payload = approval.payload
+    is_change = approval.kind == ApprovalKind.ORG_CHANGE and "changes" in payload
+    if is_change and not same_chart(chart_of(agents), payload["before"]):
+        return "the organisation changed after this was asked: edit it to see it against today's, or reject it"
+    if approval.kind != ApprovalKind.HIRE_AGENT:
+        return ""
+    slug, name = str(payload.get("slug", "")), str(payload.get("name", ""))
+    for agent in agents:
+        if agent.slug == slug or same_name(agent.name, name):
+            return f"{agent.name_tag} {agent.name} ({agent.slug}) has that name by now: edit it, or reject it"
+    gone = [a for a in agents if a.slug == payload.get("manager") and a.status == AgentStatus.TERMINATED]
+    return f"{gone[0].name}, its manager, has retired: edit it, or reject it" if gone else ""
+
+
+def _of_organisation(company: Company | None, pending: list[Approval], agents: list[AgentRecord]) -> list[InboxItem]:
+    """What the company as a whole lacks: a CEO who has retired, an organisation that was sent back."""
+    if company is None:
+        return []
+    items = []
+    ceos = [agent for agent in agents if agent.role == Role.CEO]
+    if ceos and all(agent.status == AgentStatus.TERMINATED for agent in ceos):
+        items.append(
+            InboxItem(
+                id="lacking:company:1", entity="company:1", kind="no ceo", title="The company has no CEO",
+                why=f"{ceos[-1].name} has retired; nobody proposes goals or hires before you hire another",
+                since=max(agent.updated_at for agent in ceos),
+            )
+        )  # fmt: skip
+    asked = any(approval.kind == ApprovalKind.ORG_CHANGE for approval in pending)
+    if company.org_status == OrgStatus.PENDING_REVIEW and not asked:
+        settle = Choice("b", "leave as is", "SettleOrganisation", {}, "it is settled as it is; nothing is waited for")
+        items.append(
+            InboxItem(
+                id="review:company:1", entity="company:1", kind="org_change", title="The organisation is under review",
+                why="what the CEO proposed was sent back or withdrawn; it may propose anew", since=company.updated_at,
+                choices=(settle,),
+            )
+        )  # fmt: skip
+    return items
 
 
 def _stopped(company: Company) -> InboxItem:

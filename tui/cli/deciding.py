@@ -8,7 +8,7 @@ from core.domain.errors import Conflict, Invalid
 from core.domain.inbox import Choice, InboxItem
 from core.waiting import owed
 from tui.cli import opening
-from tui.cli.names import LETTERS, entity_of, folder_of, quoted, tag_of, typed
+from tui.cli.names import LETTERS, entity_of, folder_of, quoted, tag_of, typeable, typed
 from tui.cli.output import print_json, say, when
 
 
@@ -39,7 +39,7 @@ def described(item: InboxItem, folder: Path) -> dict[str, Any]:
         "choices": [
             {"verb": choice.verb, "effect": choice.effect, "needs_note": bool(choice.note_field),
              "command": choice.command, "arguments": choice.arguments, "type": typed(item, choice, folder)}
-            for choice in item.choices
+            for choice in typeable(item)
         ],
     }  # fmt: skip
 
@@ -48,7 +48,7 @@ def item_text(item: InboxItem, folder: Path) -> str:
     """An inbox item for people, with the exact commands."""
     mark = "! " if item.urgent else ""
     lines = [f"{mark}{tag_of(item)}  {item.kind}: {item.title}", f"    {item.why} (since {when(item.since)} UTC)"]
-    lines += [f"    {choice.verb}: {typed(item, choice, folder)}" for choice in item.choices]
+    lines += [f"    {choice.verb}: {typed(item, choice, folder)}" for choice in typeable(item)]
     return "\n".join(lines)
 
 
@@ -119,5 +119,5 @@ def _choice(item: InboxItem, key: str, verb: str, folder: Path) -> Choice:
     for choice in item.choices:
         if choice.key == key:
             return choice
-    possible = "; ".join(f"{choice.verb}: {typed(item, choice, folder)}" for choice in item.choices)
+    possible = "; ".join(f"{choice.verb}: {typed(item, choice, folder)}" for choice in typeable(item))
     raise Conflict(f"{tag_of(item)} ({item.kind}): {verb} is not possible.", f"Possible: {possible or item.why}.")

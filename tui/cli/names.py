@@ -9,7 +9,7 @@ from pathlib import Path
 from core.domain.errors import Invalid
 from core.domain.inbox import Choice, InboxItem
 
-KINDS = {"G": "goal", "T": "task", "Q": "approval", "N": "round"}
+KINDS = {"G": "goal", "T": "task", "Q": "approval", "N": "round", "C": "company"}
 LETTERS = {kind: letter for letter, kind in KINDS.items()}
 _ID = re.compile(r"([A-Za-z]?)([0-9]{1,15})")
 _BY_KEY = {"a": "approve", "b": "reject", "r": "revise"}
@@ -66,7 +66,13 @@ def tag_of(item: InboxItem) -> str:
     if item.id.startswith("approval:"):
         return f"Q{item.id.partition(':')[2]}"
     kind, _, number = item.entity.partition(":")
-    return f"{LETTERS.get(kind, kind[0].upper())}{number}"
+    # What has a name instead of a number is called by it, e.g. hire:scout.
+    return f"{LETTERS.get(kind, kind[:1].upper())}{number}" if number.isdecimal() else item.entity
+
+
+def typeable(item: InboxItem) -> list[Choice]:
+    """The choices of an item that a subcommand takes; to edit what is asked needs the room."""
+    return [choice for choice in item.choices if choice.key in (*_BY_KEY, "d")]
 
 
 def typed(item: InboxItem, choice: Choice, folder: Path) -> str:

@@ -14,7 +14,7 @@ from textual.widgets import Static
 
 from core.company import OpenCompany
 from core.domain.entities import AgentRecord, Company, Entity, Goal, Round, Task
-from core.domain.inbox import Choice
+from core.domain.inbox import Choice, InboxItem
 from core.domain.states import RUN_LIVE
 from tui import signs
 from tui.actions import Situation
@@ -117,7 +117,11 @@ class DetailPane(Vertical):
 
     def _write_head(self) -> None:
         situation = self._situation
-        if situation.thing is None:
+        if situation.thing is None and situation.item is not None:
+            # What is asked about something that is not there yet, e.g. a hire.
+            entitle(self, said(situation.tag))
+            put(self.head, _of_item(situation.item, situation.choices, self.size.width - 2), layout=True)
+        elif situation.thing is None:
             entitle(self, Content("Detail"))
             put(self.head, said("Nothing is selected.", "dim"), layout=True)
         elif self.size.width:
@@ -193,6 +197,14 @@ def _head(view: Projection, situation: Situation, now: int, width: int) -> Conte
         lines.append(hanging("next", explanation.next, width))
     lines += _keys(situation.choices, width)
     return Content("\n").join(lines)
+
+
+def _of_item(item: InboxItem, choices: Mapping[str, Choice], width: int) -> Content:
+    sign, word, tone = signs.of_item(item.kind)
+    state = said(f"{sign} {word}", tone)
+    lines = [hanging(state, item.title, width, "strong", indent=state.cell_length + 2)]
+    lines.append(hanging("why", item.why, width))
+    return Content("\n").join([*lines, *_keys(choices, width)])
 
 
 def _keys(choices: Mapping[str, Choice], width: int) -> list[Content]:

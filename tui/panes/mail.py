@@ -42,7 +42,7 @@ async def _mails(company: OpenCompany, view: Projection, ref: str) -> list[Comme
     if kind == "company":
         return await read(Comment, f"{_KINDS} {newest}")
     if kind == "agent":
-        agent = view.tables.get(AgentRecord, int(number))
+        agent = view.tables.get(AgentRecord, int(number) if number.isdecimal() else 0)
         slug = agent.slug if agent else ""
         found = await read(
             Comment, f"{_KINDS} AND (author = :slug OR instr(body, :name)) {newest}", slug=slug, name=f"@{slug}"
@@ -96,7 +96,7 @@ def _comment_of(payload: Mapping[str, Any]) -> int:
 def _block(view: Projection, mail: Comment, agents: frozenset[str], answered: bool) -> Block:
     block = comment_block(mail, agents)
     to = ", ".join(addressees(mail)) or "nobody"
-    about = f"T{mail.task_id}" if mail.task_id else f"G{mail.goal_id}"
+    about = f"T{mail.task_id}" if mail.task_id else f"G{mail.goal_id}" if mail.goal_id else "the company"
     author, kind, *rest = block.heading
     del kind
     if mail.kind == CommentKind.MAIL_INFORM:

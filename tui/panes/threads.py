@@ -44,8 +44,9 @@ async def read_thread(company: OpenCompany, view: Projection, ref: str, tab: int
 
 
 def _of(ref: str) -> tuple[str, int]:
+    """The kind and the number; 0 for what has a name instead, e.g. `hire:scout`: no row is it."""
     kind, _, number = ref.partition(":")
-    return kind, int(number)
+    return kind, int(number) if number.isdecimal() else 0
 
 
 async def _discussion(company: OpenCompany, view: Projection, ref: str) -> list[Block]:

@@ -24,6 +24,8 @@ async def answer(shift: Shift) -> Outcome:
     if leads and goal is not None:
         answered += await answer_challenge(shift, goal)
     for word in await unanswered(shift):
+        if word.goal_id is None:
+            continue  # a letter about the company: there is no thread to answer it in
         if word.author == HUMAN:
             if goal is None or not (leads and goal.exploring):
                 answered += await answer_person(shift, word)
