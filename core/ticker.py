@@ -37,7 +37,8 @@ QUIET = frozenset(
         "OfferAnswered", "OfferReturned", "MentionTaken", "ApprovalRequested", "RoundProgressed", "RoundStalled",
         *BEATS, "AutoDispatchCounted", "HumanLooked", "TickStepFailed", "TicksMissed", "ClockStepped",
         "CommentAdded", "DecisionMade", "MentionHeld", "MentionDropped",
-        "OutputAdded", "BudgetSet", "BudgetRaised", "BudgetWarned", "RunCostTold", "AgentCooledDown", "DependencyAdded", "ExperienceKept",
+        "BudgetSet", "BudgetRaised", "BudgetWarned", "RunCostTold",
+        "OutputAdded", "AgentCooledDown", "DependencyAdded", "ExperienceKept",
     }
 )  # fmt: skip
 

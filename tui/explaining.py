@@ -80,6 +80,7 @@ _WITHOUT_YOU: dict[str, str] = {
     ApprovalKind.GOAL_CHANGE: "the goal stays as it is, and nothing is planned before you decide",
     ApprovalKind.CHALLENGE: "the decision stands until you decide",
     ApprovalKind.EXCHANGE: "their last word wakes nobody before you decide",
+    ApprovalKind.BUDGET: "nothing that it would pay for starts before you decide",
     ApprovalKind.MAIL: "the others go on; your answer wakes who asked",
 }
 _TELLS_ITSELF = frozenset({"plan", "stalled", "exploring"})

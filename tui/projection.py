@@ -11,6 +11,7 @@ from typing import Any
 
 from core.blackboard.fold import Tables
 from core.domain.agenda import BEATS
+from core.domain.budget_items import held_after_no
 from core.domain.ceo_mode import CeoModeAnswer, CeoModeContext, resolve_ceo_mode
 from core.domain.coverage import Coverage, cover
 from core.domain.entities import (
@@ -30,7 +31,6 @@ from core.domain.entities import (
     TaskDep,
     Turn,
 )
-from core.domain.budget_items import held_after_no
 from core.domain.inbox import InboxItem, inbox
 from core.domain.mentions import named_in
 from core.domain.states import (

@@ -12,7 +12,7 @@ from core.domain.errors import Conflict, Invalid
 from core.domain.guardrails import GUARDRAILS_FILE
 from core.domain.hiring import same_name
 from core.domain.mentions import PERSON
-from core.domain.states import AgentStatus, Autonomy, OrgStatus, Role
+from core.domain.states import AgentStatus, Autonomy, BudgetPeriod, BudgetScope, OrgStatus, Role
 
 COMPANY_ID = 1
 
@@ -87,11 +87,13 @@ class StopCompany(Command):
 
 @handles(StopCompany)
 def stop_company(act: Act, command: StopCompany) -> Answer:
+    from core.commands.budgets import withdraw_question
     from core.commands.runs import end_live_runs
 
     company = act.tx.get(Company, COMPANY_ID)
     if company.dispatching:
         act.tx.update(company, "CompanyStopped", dispatching=False, stop_reason=command.reason)
+    withdraw_question(act, BudgetScope.COMPANY, COMPANY_ID, "the company was stopped")
     ended = end_live_runs(act, "1 = 1", command.reason)
     return {"dispatching": False, "ended_runs": ended}
 
@@ -133,12 +135,16 @@ class HireAgent(Command):
 
 @handles(HireAgent)
 def hire_agent(act: Act, command: HireAgent) -> Answer:
+    from core.commands.budgets import make_budget
+
     manager = require_hireable(act, command)
     values = command.model_dump(exclude={"manager"})
     agent = act.tx.insert(
         AgentRecord, "AgentHired",
         manager_id=manager.id if manager else None, status=AgentStatus.ACTIVE, cooldown_until=None, **values,
     )  # fmt: skip
+    if command.budget_micros > 0:
+        make_budget(act, BudgetScope.AGENT, agent.id, command.budget_micros, BudgetPeriod.DAY)
     return {"id": agent.id, "slug": agent.slug}
 
 
@@ -200,12 +206,14 @@ class PauseAgent(Command):
 
 @handles(PauseAgent)
 def pause_agent(act: Act, command: PauseAgent) -> Answer:
+    from core.commands.budgets import withdraw_question
     from core.commands.runs import end_live_runs
 
     agent = agent_by_slug(act, command.agent)
     if agent.status != AgentStatus.ACTIVE:
         raise Conflict(f"{agent.name} is {agent.status}.", "Only an active agent can be paused.")
     act.tx.update(agent, "AgentPaused", status=AgentStatus.PAUSED)
+    withdraw_question(act, BudgetScope.AGENT, agent.id, f"{agent.name} was paused")
     ended = end_live_runs(act, "agent_id = :agent", command.reason, agent=agent.id)
     return {"id": agent.id, "status": "paused", "ended_runs": ended}
 

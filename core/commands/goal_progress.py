@@ -16,6 +16,7 @@ from core.domain.lifecycles import GOAL, ROUND, Who
 from core.domain.states import (
     GOAL_FINAL,
     TASK_FINAL,
+    BudgetScope,
     CommentKind,
     GoalStatus,
     RoundStatus,
@@ -215,11 +216,15 @@ class PauseGoal(Command):
 
 @handles(PauseGoal)
 def pause_goal(act: Act, command: PauseGoal) -> Answer:
+    from core.commands.budgets import withdraw_question
+
     goal = act.tx.get(Goal, command.goal)
     if goal.status in (GoalStatus.DONE, GoalStatus.FAILED, GoalStatus.CANCELLED, GoalStatus.ARCHIVED):
         raise Conflict(f"{goal.name_tag} is {goal.status}: there is nothing to pause.", GOAL.hint(goal.status))
     event = "GoalPaused" if command.paused else "GoalResumed"
     act.tx.update(goal, event, touch=False, paused_at=act.tx.now if command.paused else None)
+    if command.paused:
+        withdraw_question(act, BudgetScope.GOAL, goal.id, f"{goal.name_tag} was paused")
     return {"id": goal.id, "paused": command.paused}
 
 
