@@ -3,7 +3,7 @@
 from typing import Any
 
 from core.agents.runner import Outcome
-from core.domain.entities import Decision, Offer, Output, Task
+from core.domain.entities import Approval, Decision, Offer, Output, Task
 from core.domain.errors import Conflict
 from core.domain.states import Risk, TaskStatus
 from core.simulation.acting import HANDOFF, Play
@@ -96,7 +96,10 @@ class Executing(Play):
         """Put a question to the operator, or come upon a red line."""
         kind = self.source.choice(["red_line", "question", "check"])
         if kind == "check":
-            answer = await self.try_("CheckAct", task=task.id, act=DELETION)
+            granted = "entity = :t AND kind = 'red_line' AND status = 'approved' ORDER BY id DESC LIMIT 1"
+            yes = await self.find(Approval, granted, t=f"task:{task.id}")
+            use = {"approval": yes[0].id} if yes else {}
+            answer = await self.try_("CheckAct", task=task.id, act=DELETION, **use)
             if answer is not None and answer.get("waits"):
                 return
             await self.deliver(task, "43 files")

@@ -17,10 +17,12 @@ from core.dispatcher import Caps, Dispatcher
 from core.domain.actors import HUMAN, Operator
 from core.domain.entities import Comment, Goal, Run
 from core.domain.errors import OpsroomError
+from core.domain.guardrails import GuardrailBook
 from core.domain.inbox import Choice, InboxItem
 from core.domain.limits import TICK_MS
 from core.domain.plan import Action
 from core.domain.states import Role
+from core.guardrails import shipped
 from core.simulation.agents import CAPABILITIES, GOOD, RUN_MINUTES, Habits, Scripted
 from core.simulation.clock import Clock
 from core.simulation.laws import FORGOTTEN, UNSEEN, broken_laws, standing_still, waiting_for_nothing
@@ -64,7 +66,7 @@ class Simulation:
         """A new owner of the board, as after a restart of the program."""
         assert self.board.writer is not None
         self.owners += 1
-        self.door = LocalDoor(self.board.writer, f"owner:{self.owners}")
+        self.door = LocalDoor(self.board.writer, f"owner:{self.owners}", GuardrailBook(shipped()))
         self.transcripts = Transcripts(self.folder / "runs", self.clock)
         self.dispatcher = Dispatcher(
             self.door, self.board.readers, {"rehearsal": self.agents}, self.folder, self.caps, self.transcripts,

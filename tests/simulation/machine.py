@@ -1,273 +1,86 @@
 """Random commands by many actors, legal and not: no law of the board is ever broken (Hypothesis)."""
 
-import asyncio
-import tempfile
-from collections.abc import Coroutine
-from contextlib import AsyncExitStack
-from pathlib import Path
 from typing import Any
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import invariant, rule
 
 from core.blackboard.fold import rebuild_and_compare
-from core.domain.actors import Actor, Agent
-from core.domain.entities import Run, Task
-from core.domain.errors import OpsroomError
+from core.domain.entities import Round, Run
 from core.domain.lifecycles import LIFECYCLES
-from core.domain.states import RunKind, TaskStatus
-from core.guardrails import shipped
+from core.domain.states import RunKind
 from core.simulation.laws import broken_laws
-from tests.unit.world import HANDOFF, OPERATOR, SYSTEM, World, a_company
-
-FINDING = {"what": "42 is wrong", "where": "Figures", "change": "43"}
-SLUGS = ("vera", "cora", "rita", "chad", "ada", "bob")
-WAITS_FOR_A_RUN = "status IN ('claimed', 'working') AND current_run IS NULL"
-OF_TASKS = (
-    "CancelTask", "UnblockTask", "ResumeTask", "ReleaseTask", "AssignTask", "EnqueueTask", "WaiveDependency",
-)  # fmt: skip
-OF_ROUNDS = ("StallRound", "EscalateRound", "ReviewRound", "ResolveRound")
-OF_GOALS = (
-    "CancelGoal", "ActivateGoal", "ReportGoal", "AcceptGoal", "SendBackGoal", "ArchiveGoal", "PauseGoal",
-    "DispatchGoal",
-)  # fmt: skip
-pick = st.integers(0, 1_000_000)
+from tests.simulation.machine_work import OF_GOALS, OF_ROUNDS, SHAPE, SLUGS, WorkMachine, pick
+from tests.unit.world import OPERATOR, SYSTEM
 
 
-class CommandsMachine(RuleBasedStateMachine):
-    """A board, and actors that come and go; those that have gone try on."""
+class CommandsMachine(WorkMachine):
+    """Talk, rounds, goals and questions beside the work, and what holds all along."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.loop = asyncio.new_event_loop()
-        self.stack = AsyncExitStack()
-        self.folder = tempfile.TemporaryDirectory()
-        self.world: World = self.wait(self.stack.enter_async_context(a_company(Path(self.folder.name))))
-        self.world.door.book.current = shipped()
-        self.actors: list[Agent] = []
-        self.gone: list[Agent] = []
-        self.seen = 0
-        self.states: dict[tuple[str, int], str] = {}
+    # Talk ------------------------------------------------------------------------------------------------------
 
-    def wait(self, what: Coroutine[Any, Any, Any]) -> Any:
-        return self.loop.run_until_complete(what)
+    @rule(goal=pick, slug=st.sampled_from(("ada", "bob")), act=st.sampled_from(["task", "question", "decision", "no"]))
+    def speak_in_a_turn(self, goal: int, slug: str, act: str) -> None:
+        number = self.one("goals", goal, "status = 'planning'")
+        agents = [self.wait(self.world.agent(name)).id for name in ("ada", "bob")]
+        self.try_(SYSTEM, "OpenTurn", goal=number, agents=agents)
+        self.start_a_run(slug, RunKind.DISCUSS, self.rank("goals", number))
+        if act == "task":
+            self.try_(self.newest(), "CreateTask", goal=number, title="more", **SHAPE)
+        elif act != "no":
+            self.try_(self.newest(), "AddComment", goal=number, kind=act, body=f"@bob {act} {goal}")
+        self.end_newest()
 
-    def teardown(self) -> None:
-        self.wait(self.stack.aclose())
-        self.loop.close()
-        self.folder.cleanup()
-
-    # Choosing ----------------------------------------------------------------------------------------------
-
-    def try_(self, actor: Actor, command: str, **arguments: Any) -> dict[str, Any] | None:
-        """Send a command; a refusal is as good as an answer, any other error is a bug."""
-        try:
-            return self.wait(self.world.do(actor, command, **arguments))
-        except OpsroomError:
-            return None
-
-    def one(self, table: str, number: int, where: str = "1 = 1") -> int:
-        """The id of some row; 1 if there is none."""
+    def rank(self, table: str, number: int, where: str = "1 = 1") -> int:
+        """The number with which `one` finds this row of a table."""
         rows = self.wait(self.world.read(lambda tx: tx.all(f"SELECT id FROM {table} WHERE {where} ORDER BY id")))
-        return int(rows[number % len(rows)]["id"]) if rows else 1
-
-    def somebody(self, number: int) -> Actor:
-        """The operator, the system, or the run of an agent that may be over."""
-        everybody: list[Actor] = [OPERATOR, SYSTEM, *self.actors]
-        return everybody[number % len(everybody)]
-
-    @initialize(discussion=st.booleans())
-    def begin_with_two_goals(self, discussion: bool) -> None:
-        self.make_goal(3, False)
-        self.make_goal(2, discussion)
-
-    def make_goal(self, count: int, discussion: bool) -> None:
-        tasks = [{"title": f"part {number}", "must_haves": ("M1",)} for number in range(count)]
-        made = self.try_(OPERATOR, "CreateGoal", title="Audit", must_haves=("count",), tasks=tasks, round_cap=2)
-        assert made is not None
-        self.try_(OPERATOR, "DispatchGoal", goal=made["id"], discussion=discussion)
-
-    # Runs --------------------------------------------------------------------------------------------------
-
-    @rule(slug=st.sampled_from(SLUGS), kind=st.sampled_from(RunKind), task=pick)
-    def start_a_run(self, slug: str, kind: RunKind, task: int) -> None:
-        about: dict[str, Any] = {}
-        if kind in (RunKind.EXECUTE, RunKind.REVIEW, RunKind.MENTION):
-            wanted = {
-                "execute": "status IN ('claimed', 'working') AND current_run IS NULL",
-                "review": "status = 'review'",
-            }
-            about["task_id"] = self.one("tasks", task, wanted.get(kind, "1 = 1"))
-        elif kind == RunKind.BROADCAST:
-            about["offers"] = (self.one("tasks", task, "status = 'pending'"),)
-        agent = self.wait(self.world.agent(slug))
-        if kind == RunKind.EXECUTE and "task_id" in about:
-            rows = self.wait(self.world.all(Task, "id = :id", id=about["task_id"]))
-            agent_id = (rows[0].assignee_id if rows else None) or agent.id
-        else:
-            agent_id = agent.id
-        key = f"machine:{next(self.world.numbers)}"
-        queued = self.try_(SYSTEM, "QueueRun", kind=kind, agent_id=agent_id, key=key, **about)
-        if queued is not None:
-            self.begin(queued["id"])
-
-    def begin(self, run_id: int) -> None:
-        started = self.try_(SYSTEM, "StartRun", run=run_id, owner="o", runs_at_once=50, starts_per_minute=10_000)
-        if started is None or not started["started"]:
-            return
-        self.try_(SYSTEM, "ConfirmRun", run=run_id)
-        run = self.wait(self.world.find(Run, run_id))
-        slug = {agent.id: agent.slug for agent in self.wait(self.agents())}[run.agent_id]
-        self.actors.append(Agent(run.agent_id, slug, run_id, run.fence))
-
-    async def agents(self) -> Any:
-        from core.domain.entities import AgentRecord
-
-        return await self.world.all(AgentRecord)
+        return next((place for place, row in enumerate(rows) if row["id"] == number), 0)
 
     @rule(number=pick)
-    def begin_a_queued_run(self, number: int) -> None:
-        self.begin(self.one("runs", number, "status = 'queued'"))
+    def close_a_turn(self, number: int) -> None:
+        self.try_(SYSTEM, "CloseTurn", turn=self.one("turns", number, "ended_at IS NULL"))
 
-    @rule(number=pick, end=st.sampled_from(["succeeded", "failed", "timed_out", "rate_limited", "lost", "killed"]))
-    def end_a_run(self, number: int, end: str) -> None:
-        run = self.one("runs", number, "status IN ('queued', 'starting', 'running')" if number % 4 else "1 = 1")
-        if end == "lost":
-            self.try_(SYSTEM, "LoseRun", run=run, why="gone")
-        elif end == "killed":
-            self.try_(OPERATOR, "KillRun", run=run)
-        else:
-            self.try_(SYSTEM, "FinishRun", run=run, status=end)
+    @rule(number=pick, who=pick)
+    def waive_a_decision(self, number: int, who: int) -> None:
+        self.try_(self.somebody(who), "WaiveDecision", decision=self.one("decisions", number), reason="no")
 
-    # Work --------------------------------------------------------------------------------------------------
+    @rule(explore=st.booleans(), who=pick)
+    def talk_a_goal_over(self, explore: bool, who: int) -> None:
+        goal = self.one("goals", who, "exploring = 1")
+        if explore and who % 3 == 0:
+            self.try_(OPERATOR, "CreateGoal", title="Find out", explore=True)
+        self.try_(OPERATOR, "AddComment", goal=goal, kind="dialogue", body="and the links?")
+        self.start_a_run("cora", RunKind.EXPLORE, self.rank("goals", goal))
+        self.try_(self.newest(), "EditGoal", goal=goal, must_haves=({"text": f"links {who}", "verify": "count"},))
+        self.try_(self.newest(), "AddComment", goal=goal, kind="dialogue", body="is that all?")
+        self.end_newest()
 
-    @rule(count=st.integers(1, 3), discussion=st.booleans())
-    def make_a_goal(self, count: int, discussion: bool) -> None:
-        self.make_goal(count, discussion)
-
-    @rule(task=pick, steps=st.integers(1, 5), by=st.sampled_from(("ada", "bob")))
-    def go_on(self, task: int, steps: int, by: str) -> None:
-        """The next things that a good agent would do with a task."""
-        number = self.one("tasks", task, "status IN ('pending', 'claimed', 'working', 'review')")
-        for _ in range(steps):
-            rows = self.wait(self.world.all(Task, "id = :id", id=number))
-            if not rows:
-                return
-            match rows[0].status:
-                case TaskStatus.PENDING:
-                    self.start_a_run(by, RunKind.BROADCAST, task)
-                    self.try_(self.newest(), "ClaimTask", task=number)
-                    self.end_newest()
-                case TaskStatus.CLAIMED | TaskStatus.WORKING if rows[0].current_run is None:
-                    self.start_a_run(by, RunKind.EXECUTE, self.place(number))
-                case TaskStatus.CLAIMED | TaskStatus.WORKING:
-                    current = [actor for actor in self.actors if actor.run_id == rows[0].current_run]
-                    if current:
-                        self.deliver(current[0], number)
-                        self.try_(SYSTEM, "FinishRun", run=current[0].run_id, status="succeeded")
-                case TaskStatus.REVIEW:
-                    self.judge(0, self.place(number, "status = 'review'"), ("approved", "rejected")[task % 3 == 0])
-                    self.end_newest()
-
-    def place(self, number: int, where: str = WAITS_FOR_A_RUN) -> int:
-        """The number with which `one` finds this very task."""
-        rows = self.wait(self.world.read(lambda tx: tx.all(f"SELECT id FROM tasks WHERE {where} ORDER BY id")))
-        ids = [row["id"] for row in rows]
-        place = ids.index(number) if number in ids else 0
-        return next(n for n in range(place, place + 5 * len(ids) + 1, len(ids) or 1) if n % 5) if ids else 0
-
-    def newest(self) -> Actor:
-        return self.actors[-1] if self.actors else OPERATOR
-
-    def end_newest(self) -> None:
-        if self.actors:
-            self.try_(SYSTEM, "FinishRun", run=self.actors[-1].run_id, status="succeeded")
-
-    def deliver(self, actor: Actor, number: int) -> None:
-        self.try_(actor, "StartTask", task=number)
-        self.try_(actor, "AddOutput", task=number, type="data", title="Figures", content="42")
-        self.try_(actor, "AddComment", task=number, kind="handoff", body=HANDOFF)
-        self.try_(actor, "SubmitTask", task=number)
-
-    @rule(who=pick, goal=pick, on=pick, on_fail=st.sampled_from(["cancel", "proceed", "hold"]))
-    def make_a_task(self, who: int, goal: int, on: int, on_fail: str) -> None:
-        depends = [{"task": self.one("tasks", on), "on_fail": on_fail}] if on % 2 else []
+    @rule(first=st.sampled_from(("ada", "bob")), goal=pick, words=st.integers(3, 8))
+    def thank_each_other(self, first: str, goal: int, words: int) -> None:
         number = self.one("goals", goal)
-        tags = ((), ("deploy",), ("permissions",))[who % 3]
-        self.try_(self.somebody(who), "CreateTask", goal=number, title="more", depends_on=depends, tags=tags)
+        names = (first, {"ada": "bob", "bob": "ada"}[first])
+        for word in range(words):
+            self.start_a_run(names[word % 2], RunKind.STALL, self.rank("goals", number))
+            self.try_(
+                self.newest(), "AddComment", goal=number, kind="dialogue", body=f"Thanks, @{names[1 - word % 2]}."
+            )
+            self.end_newest()
 
-    @rule(task=pick, on=pick, on_fail=st.sampled_from(["cancel", "proceed", "hold"]))
-    def let_a_task_wait(self, task: int, on: int, on_fail: str) -> None:
-        pair = {"task": self.one("tasks", task), "depends_on": self.one("tasks", on)}
-        self.try_(OPERATOR, "AddDependency", on_fail=on_fail, **pair)
-
-    @rule(who=pick, task=pick)
-    def claim(self, who: int, task: int) -> None:
-        number = self.one("tasks", task, "status = 'pending'" if task % 5 else "1 = 1")
-        claimers = [self.somebody(who), self.somebody(who + 1), self.somebody(who + 2)]
-
-        async def race() -> list[Any]:
-            claims = (self.world.do(actor, "ClaimTask", task=number) for actor in claimers)
-            return await asyncio.gather(*claims, return_exceptions=True)
-
-        won = [answer for answer in self.wait(race()) if isinstance(answer, dict)]
-        assert len(won) <= 1
-
-    @rule(
-        who=pick,
-        task=pick,
-        act=st.sampled_from(
-            ["StartTask", "SubmitTask", "FailTask", "BlockTask", "AskOperator", "AddOutput", "AddComment", "CheckAct"]
-        ),
-    )
-    def work(self, who: int, task: int, act: str) -> None:
-        working = "status IN ('claimed', 'working') AND current_run IS NOT NULL" if task % 5 else "1 = 1"
-        number = self.one("tasks", task, working)
-        actor = self.somebody(who)
-        rows = self.wait(self.world.all(Task, "id = :id", id=number))
-        if rows and task % 5:
-            current = [agent for agent in self.actors if agent.run_id == rows[0].current_run]
-            actor = current[0] if current else actor
-        arguments: dict[str, dict[str, Any]] = {
-            "FailTask": {"reason": "no"},
-            "BlockTask": {"reason": "no", "block_kind": "transient"},
-            "AskOperator": {"kind": "red_line", "title": "May I?", "payload": {"path": "old"}},
-            "AddOutput": {"type": "data", "title": "Figures", "content": "42"},
-            "AddComment": {"kind": "handoff", "body": HANDOFF},
-            "CheckAct": {"act": {"command": ("rm -rf data", "cat .env", "ls")[who % 3]}},
-        }
-        self.try_(actor, act, task=number, **arguments.get(act, {}))
-
-    @rule(who=pick, task=pick, verdict=st.sampled_from(["approved", "approved", "rejected", "needs_revision"]))
-    def judge(self, who: int, task: int, verdict: str) -> None:
-        number = self.one("tasks", task, "status = 'review'" if task % 5 else "1 = 1")
-        slug = ("rita", "chad", "ada", "cora")[who % 4]
-        agent = self.wait(self.world.agent(slug))
-        key = f"machine:{next(self.world.numbers)}"
-        queued = self.try_(SYSTEM, "QueueRun", kind="review", agent_id=agent.id, key=key, task_id=number)
-        if queued is not None:
-            self.begin(queued["id"])
-        actor = self.actors[-1] if self.actors else OPERATOR
-        outputs = self.wait(self.world.read(lambda tx: tx.all("SELECT id FROM outputs WHERE task_id = :t", t=number)))
-        self.try_(
-            actor, "ReviewTask", task=number, verdict=verdict, summary="so",
-            findings=(FINDING,), opened_outputs=[row["id"] for row in outputs],
-        )  # fmt: skip
-
-    @rule(
-        who=pick,
-        task=pick,
-        act=st.sampled_from(OF_TASKS),
-    )
-    def move(self, who: int, task: int, act: str) -> None:
-        arguments: dict[str, dict[str, Any]] = {
-            "CancelTask": {"reason": "no"},
-            "ReleaseTask": {"why": "lost"},
-            "AssignTask": {"agent": SLUGS[task % 6]},
-            "ResumeTask": {"go_on": bool(task % 2)},
-            "WaiveDependency": {"depends_on": self.one("tasks", who)},
-        }
-        self.try_(self.somebody(who), act, task=self.one("tasks", task), **arguments.get(act, {}))
+    @rule(who=pick, number=pick, answer=st.sampled_from(["REJECT", "PARTIAL", "ACCEPT"]))
+    def challenge(self, who: int, number: int, answer: str) -> None:
+        round_ = self.one("rounds", number, "status = 'closed'")
+        rows = self.wait(self.world.all(Round, "id = :id", id=round_))
+        if not rows:
+            return
+        rank = self.rank("goals", rows[0].goal_id)
+        self.start_a_run("rita", RunKind.STALL, rank)
+        self.try_(self.newest(), "ChallengeRound", round=round_, facts="the archives")
+        self.end_newest()
+        if who % 2:
+            self.start_a_run("cora", RunKind.STALL, rank)
+            asked = self.one("approvals", number, "kind = 'challenge' AND status = 'pending'")
+            self.try_(self.newest(), "AnswerChallenge", approval=asked, answer=answer, facts="so")
+            self.end_newest()
 
     # Rounds, goals and questions ---------------------------------------------------------------------------------
 
@@ -275,14 +88,20 @@ class CommandsMachine(RuleBasedStateMachine):
         who=pick,
         number=pick,
         act=st.sampled_from(OF_ROUNDS),
-        decision=st.sampled_from(["next_round", "report", "stop"]),
+        decision=st.sampled_from(["next_round", "report", "stop", "adjust_goal"]),
     )
     def move_a_round(self, who: int, number: int, act: str, decision: str) -> None:
         round_ = self.one("rounds", number, "status <> 'closed'")
-        arguments: dict[str, Any] = {"why": "so"} if act in ("StallRound", "EscalateRound") else {"decision": decision}
+        arguments: dict[str, Any] = {
+            "StallRound": {"why": "so"}, "EscalateRound": {"why": "so"}, "EndRound": {"reason": "so"},
+            "ChallengeRound": {"facts": "so"},
+        }.get(act, {"decision": decision})  # fmt: skip
         if act == "ReviewRound":
-            arguments |= {"goal_clear": "y", "covered": "y", "next_step": "z"}
-            arguments |= {"tasks": ({"title": "next"},)} if decision == "next_round" else {}
+            change = {"must_haves": ({"text": "count"}, {"text": f"more {number}"}), "why": "it grew"}
+            more = {"next_round": {"tasks": ({"title": "next", **SHAPE},)}, "adjust_goal": {"goal_change": change}}
+            arguments |= {"goal_clear": "y", "covered": "y", "next_step": "z", **more.get(decision, {})}
+            rows = self.wait(self.world.all(Round, "id = :id", id=round_))
+            self.start_a_run("cora", RunKind.ROUND_REVIEW, self.rank("goals", rows[0].goal_id) if rows else 0)
         cora = [agent for agent in self.actors if agent.slug == "cora"]
         actor = cora[-1] if cora and act == "ReviewRound" else self.somebody(who)
         self.try_(actor, act, round=round_, **arguments)
@@ -290,28 +109,35 @@ class CommandsMachine(RuleBasedStateMachine):
     @rule(
         who=pick,
         number=pick,
-        act=st.sampled_from(
-            [
-                "CancelGoal",
-                "ActivateGoal",
-                "ReportGoal",
-                "AcceptGoal",
-                "SendBackGoal",
-                "ArchiveGoal",
-                "PauseGoal",
-                "DispatchGoal",
-            ]
-        ),
+        act=st.sampled_from(OF_GOALS),
     )
     def move_a_goal(self, who: int, number: int, act: str) -> None:
         goal = self.one("goals", number)
-        arguments = {"CancelGoal": {"reason": "no"}, "ReportGoal": {"summary": "y"}, "SendBackGoal": {"note": "more"}}
+        arguments: dict[str, dict[str, Any]] = {
+            "CancelGoal": {"reason": "no"}, "ReportGoal": {"summary": "y"}, "SendBackGoal": {"note": "more"},
+            "OpenTurn": {"agents": (5, 6)}, "WaiveMustHave": {"must_have": "M1"},
+        }  # fmt: skip
         actor = self.somebody(who)
         if act == "CancelGoal" and number % 3:
             return
-        if act == "ReportGoal" and isinstance(actor, Agent):
-            self.try_(actor, "AddOutput", goal=goal, type="document", title="Report", content="# 42")
+        if act in ("ReportGoal", "ActivateGoal"):
+            self.start_a_run("cora", RunKind.REPORT, self.rank("goals", goal))
+            actor = self.newest()
         self.try_(actor, act, goal=goal, **arguments.get(act, {}))
+
+    @rule(number=pick, decision=st.sampled_from(["next_round", "report", "stop", "adjust_goal"]), report=st.booleans())
+    def end_a_round(self, number: int, decision: str, report: bool) -> None:
+        """The operator ends it, the coordinator reviews it, and perhaps reports what the operator waived."""
+        round_ = self.one("rounds", number, "status IN ('open', 'stalled')")
+        rows = self.wait(self.world.all(Round, "id = :id", id=round_))
+        self.try_(OPERATOR, "EndRound", round=round_, reason="enough")
+        self.move_a_round(number, self.rank("rounds", round_, "status <> 'closed'"), "ReviewRound", decision)
+        self.end_newest()
+        if report and rows:
+            self.try_(OPERATOR, "WaiveMustHave", goal=rows[0].goal_id, must_have="M1")
+            self.start_a_run("cora", RunKind.REPORT, self.rank("goals", rows[0].goal_id))
+            self.try_(self.newest(), "ReportGoal", goal=rows[0].goal_id, summary="all that there is")
+            self.end_newest()
 
     @rule(number=pick, decision=st.sampled_from(["approved", "rejected", "revision_requested"]), who=pick)
     def decide(self, number: int, decision: str, who: int) -> None:

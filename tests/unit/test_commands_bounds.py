@@ -97,3 +97,15 @@ async def test_who_is_held_is_let_go_when_what_they_spoke_about_has_ended(world:
     await world.operator("CancelTask", task=task.id, reason="no")
     assert await world.all(Mention, "status = 'held'") == []
     assert await world.pending(f"task:{task.id}") == []
+
+
+async def test_no_run_of_work_is_queued_while_a_plan_stands_open(world: World) -> None:
+    task, ada = await world.a_task("claimed")
+    assert ada is not None
+    await world.do(ada, "StartTask", task=task.id)
+    await world.do(ada, "PostPlan", task=task.id, body="Count, then compare.")
+    await world.finish(ada)
+    with pytest.raises(Conflict, match="stands open for objection"):
+        await world.run("ada", RunKind.EXECUTE, task_id=task.id)
+    await world.operator("AcceptPlan", task=task.id)
+    await world.run("ada", RunKind.EXECUTE, task_id=task.id)
