@@ -46,13 +46,15 @@ class Coverage:
 
 
 def cover(goal: Goal, tasks: Iterable[Task], outputs: Iterable[Output], decisions: Iterable[Decision]) -> Coverage:
-    """Coverage of a goal. A must-have is covered when an output of a done task names it; nothing is guessed."""
-    done = {task.id for task in tasks if task.goal_id == goal.id and task.status == TaskStatus.DONE}
+    """Coverage of a goal. A must-have is covered when an output of a done task that has it names it; no guesses."""
+    done = {task.id: task.must_haves for task in tasks if task.goal_id == goal.id and task.status == TaskStatus.DONE}
     approved = [output for output in outputs if output.task_id in done]
     of_must_have: dict[str, list[int]] = {}
     for output in approved:
         for must_id in output.must_haves:
-            of_must_have.setdefault(must_id, []).append(output.id)
+            # What its task no longer asked for, when it was approved, nobody judged.
+            if must_id in done[output.task_id or 0]:
+                of_must_have.setdefault(must_id, []).append(output.id)
     known = {output.id for output in approved}
     return Coverage(
         must_haves=tuple(

@@ -25,11 +25,12 @@ def numbered(known: Sequence[MustHave], wanted: Iterable[Wanted], delivered: Col
     """Ids for the wanted must-haves. Raises KeyError for an id that the goal does not have, ValueError for one twice.
 
     The same id or the same text keeps its id. Other words under an id that something delivers (`delivered`) or that a
-    person waived are another must-have: they get the next free number. Waived ones stay, asked for or not.
+    person waived are another must-have: they get the next free number, and so never one that something delivers.
+    Waived ones stay, asked for or not.
     """
     by_id = {must["id"]: must for must in known}
     by_text = {must["text"]: must["id"] for must in reversed(known)}
-    free = 1 + max((int(must["id"][1:]) for must in known if must["id"][1:].isdecimal()), default=0)
+    free = 1 + max((int(used[1:]) for used in {*by_id, *delivered} if used[1:].isdecimal()), default=0)
     found: list[MustHave] = []
     used: set[str] = set()
     replaced: dict[str, str] = {}

@@ -29,13 +29,18 @@ def test_an_output_that_names_nothing_covers_nothing_whatever_its_task_is_for() 
     assert cover(GOAL, [task], [a(Output, goal_id=1, task_id=1)], []).open_must_haves
 
 
+def test_what_its_task_does_not_have_to_deliver_any_more_was_judged_by_nobody() -> None:
+    task = a(Task, status=TaskStatus.DONE, must_haves=("M2",))
+    assert cover(GOAL, [task], [a(Output, goal_id=1, task_id=1, must_haves=("M1",))], []).open_must_haves
+
+
 def test_what_is_delivered_to_the_goal_itself_was_reviewed_by_nobody_and_covers_nothing() -> None:
     task = a(Task, status=TaskStatus.DONE)
     assert cover(GOAL, [task], [a(Output, goal_id=1, task_id=None, must_haves=("M1",))], []).open_must_haves
 
 
 def test_a_waived_must_have_is_not_open_and_one_that_is_delivered_too_still_says_who_waived_it() -> None:
-    task = a(Task, status=TaskStatus.DONE)
+    task = a(Task, status=TaskStatus.DONE, must_haves=("M1", "M2"))
     found = cover(GOAL, [task], [a(Output, goal_id=1, task_id=1, must_haves=("M1", "M2"))], [])
     assert states(found.must_haves) == [("M1", "covered", (1,)), ("M2", "waived", (1,))]
 
