@@ -47,6 +47,7 @@ def report_goal(act: Act, command: ReportGoal) -> Answer:
     _require_covered(goal, coverage)
     if any(task.status not in TASK_FINAL for task in tasks):
         raise Conflict(f"{goal.name_tag} has tasks that are not finished.", "Finish or cancel them first.")
+    _require_reviewed_rounds(act, goal)
     version = _version(tx, goal)
     facts = ReportFacts(
         goal=goal, version=version, now=tx.now, summary=command.summary, findings=command.findings,
@@ -62,6 +63,15 @@ def report_goal(act: Act, command: ReportGoal) -> Answer:
     )  # fmt: skip
     goal = tx.update(goal, "GoalReported", status=GoalStatus.REPORTING)
     return {"id": goal.id, "status": str(goal.status), "output": output.id, "version": version}
+
+
+def _require_reviewed_rounds(act: Act, goal: Goal) -> None:
+    """Raises Conflict while a round is not closed: its review, or the operator, decides that the goal is reported."""
+    unclosed = act.tx.select(Round, "goal_id = :goal AND status <> 'closed'", goal=goal.id)
+    if unclosed:
+        raise Conflict(
+            f"{goal.name_tag}: round {unclosed[0].number} is {unclosed[0].status}.", "Its review decides what follows."
+        )
 
 
 def _require_covered(goal: Goal, coverage: Coverage) -> None:

@@ -12,7 +12,7 @@ from core.commands.shaping import require_shape
 from core.commands.tasks import NewTask, add_task
 from core.domain.entities import Goal, Round, Run, Task
 from core.domain.errors import Conflict, Invalid
-from core.domain.lifecycles import ROUND
+from core.domain.lifecycles import GOAL, ROUND
 from core.domain.limits import TASKS_AT_ONCE
 from core.domain.states import (
     TASK_FINAL,
@@ -123,6 +123,8 @@ def review_round(act: Act, command: ReviewRound) -> Answer:
     ROUND.require(round_.name_tag, round_.status, RoundStatus.CLOSED, "ReviewRound", act.capacities)
     act.require_own_goal(round_.goal_id)
     goal = tx.get(Goal, round_.goal_id)
+    if goal.status != GoalStatus.ACTIVE:
+        raise Conflict(f"{goal.name_tag} is {goal.status}: nothing follows from its rounds.", GOAL.hint(goal.status))
     _require_whole(command)
     if command.decision == RoundDecision.NEXT_ROUND and round_.number >= goal.round_cap:
         raise Conflict(
