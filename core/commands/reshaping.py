@@ -10,6 +10,7 @@ from core.domain.entities import Comment, Goal, Round, Task, TaskDep
 from core.domain.errors import Conflict, Invalid
 from core.domain.lifecycles import TASK
 from core.domain.limits import PARTS_MAX
+from core.domain.risk import higher
 from core.domain.states import TASK_FINAL, CommentKind, TaskStatus
 
 SPLITS_DEEP = 3  # an agent splits parts of parts so often, then a person decides
@@ -72,12 +73,14 @@ def _require_no_endless_split(act: Act, task: Task) -> None:
 
 
 def _add_part(act: Act, goal: Goal, whole: Task, part: NewTask, waits_for: list[TaskDep]) -> int:
-    """A part has the whole's parent, place and unmet dependencies, and what it asks for itself."""
+    """A part has the whole's parent, place, unmet dependencies, tags and risk, and what it asks for itself."""
     own = {dependency.task for dependency in part.depends_on}
     inherited = tuple(
         Dependency(task=edge.depends_on, on_fail=edge.on_fail) for edge in waits_for if edge.depends_on not in own
     )
-    wanted = part.model_copy(update={"parent": part.parent or whole.id})
+    # No gate before the whole is left out by taking it apart.
+    kept = {"tags": tuple(dict.fromkeys((*whole.tags, *part.tags))), "risk": higher(whole.risk, part.risk)}
+    wanted = part.model_copy(update={"parent": part.parent or whole.id, **kept})
     made = add_task(act, goal, wanted, TaskStatus.DRAFT, None)
     for dependency in inherited:
         # An edge to something that ended already holds as it held for the whole, so it is not refused here.

@@ -81,6 +81,7 @@ def keep_follow_ups(act: Act, task: Task, review: Review) -> None:
                 must_haves=(criterion,) if criterion in task.must_haves else task.must_haves,
                 capabilities=task.capabilities,
                 risk=task.risk,
+                tags=task.tags,
                 parent=task.id,
             )
             finding["follow_up"] = add_task(act, goal, new, TaskStatus.DRAFT, None).id

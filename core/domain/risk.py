@@ -24,3 +24,9 @@ def raised(risk: Risk, texts: Iterable[str], tags: Iterable[str] = ()) -> Risk:
         return Risk.HIGH
     touches = any(_ENGLISH.search(text) or _CHINESE.search(text) for text in (*texts, *tags))
     return Risk.HIGH if touches else risk
+
+
+def higher(one: Risk, other: Risk) -> Risk:
+    """The one that asks for more care."""
+    order = list(Risk)
+    return max(one, other, key=order.index)
