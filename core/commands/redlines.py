@@ -83,7 +83,11 @@ def start_gate(act: Act, task: Task) -> Answer:
     if line is None:
         return {"allowed": True}
     tag = next(tag for tag in task.tags if act.guardrails.of_tags((tag,)) == line)
+    asked = {"intent": task.intent, "end_state": task.end_state, "constraints": list(task.constraints),
+             "arguments": dict(task.arguments)}  # fmt: skip
+    # What the person read is what may be started: another text needs another answer.
     payload = {"task": task.id, "tag": tag, "title": task.title, "on_reject": "cancel"}
+    payload |= {name: text for name, text in asked.items() if text}
     return pass_gate(act, task, line, payload, once_refused_asks_again=True)
 
 
