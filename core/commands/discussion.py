@@ -8,7 +8,7 @@ from core.commands.goal_progress import activate
 from core.commands.registry import Act, Answer, Command, Reason, Text, handles, letters
 from core.commands.runs import end_live_runs
 from core.domain.actors import HUMAN
-from core.domain.discussion import missing, outcome_of
+from core.domain.discussion import goes_on, missing, outcome_of
 from core.domain.entities import AgentRecord, Comment, Decision, Goal, Task, Turn
 from core.domain.errors import Conflict
 from core.domain.lifecycles import GOAL
@@ -62,9 +62,10 @@ def last_turn(act: Act, goal_id: int) -> Turn | None:
 
 
 def require_no_open_turn(act: Act, goal: Goal) -> None:
-    """Raises Conflict while agents still speak: nobody cuts a discussion short but the operator."""
+    """Raises Conflict while agents still speak, or will again: nobody cuts a discussion short but the operator."""
     last = last_turn(act, goal.id)
-    if last is not None and last.ended_at is None:
+    agents = act.tx.select(AgentRecord, "status <> 'terminated'")
+    if last is not None and goes_on(last, agents):
         raise Conflict(
             f"{goal.name_tag} is planning: turn {last.number} of its discussion goes on.",
             "Create tasks and speak; when a turn brings nothing new, the work begins by itself.",

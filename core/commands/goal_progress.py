@@ -99,7 +99,19 @@ def activate_goal(act: Act, command: ActivateGoal) -> Answer:
     GOAL.require(goal.name_tag, goal.status, GoalStatus.ACTIVE, "ActivateGoal", act.capacities)
     act.require_own_goal(goal.id)
     require_no_open_turn(act, goal)
+    _require_own_tasks(act, goal)
     return activate(act, goal, "ActivateGoal")
+
+
+def _require_own_tasks(act: Act, goal: Goal) -> None:
+    """Raises Conflict when there is only what stands for the whole goal: who rules makes the tasks (S2-30)."""
+    wanted = [must["id"] for must in goal.must_haves if not must["waived_by"]]
+    drafts = act.tx.select(Task, "goal_id = :goal AND status = 'draft'", goal=goal.id)
+    if wanted and drafts and all(is_placeholder(task) for task in drafts):
+        raise Conflict(
+            f"{goal.name_tag} has no task of its own yet: none is for {', '.join(wanted[:20])}.",
+            "Create the tasks, then activate it.",
+        )
 
 
 def activate(act: Act, goal: Goal, by: str) -> Answer:

@@ -1,0 +1,141 @@
+"""Ways round a gate that stay shut: coverage, approvals and reviews that would count for something else (F10, F13)."""
+
+import pytest
+
+from core.commands.reporting import light_outputs
+from core.domain.actors import Agent
+from core.domain.coverage import Coverage, cover
+from core.domain.entities import AgentRecord, Approval, Decision, Goal, Run, Task
+from core.domain.errors import Conflict
+from core.domain.states import GoalStatus, Risk, RoundStatus, RunKind, TaskStatus
+from core.guardrails import shipped
+from tests.unit.ticking import turn_of
+from tests.unit.world import World
+
+THREE = {"goal_clear": "yes", "covered": "yes", "next_step": "go on"}
+
+
+async def covered(world: World, goal_id: int) -> Coverage:
+    goal = await world.goal(goal_id)
+    tasks = await world.all(Task, "goal_id = :g", g=goal_id)
+    outputs = await world.read(lambda tx: light_outputs(tx, goal_id))
+    return cover(goal, tasks, outputs, await world.all(Decision, "goal_id = :g", g=goal_id))
+
+
+async def ended(world: World) -> None:
+    """Every live run ends well."""
+    for run in await world.all(Run, "status = 'running' ORDER BY id"):
+        agent = await world.find(AgentRecord, run.agent_id)
+        await world.finish(Agent(agent.id, agent.slug, run.id, run.fence))
+
+
+async def changed(world: World, goal: Goal, cora: Agent, *must_haves: object) -> Goal:
+    """The goal after a change that the operator approved at the end of its round."""
+    change = {"must_haves": must_haves, "why": "it turned out so"}
+    round_ = await world.round_of(goal.id)
+    await world.do(cora, "ReviewRound", round=round_.id, decision="adjust_goal", goal_change=change, **THREE)
+    (asked,) = await world.pending(f"goal:{goal.id}")
+    await world.operator("DecideApproval", approval=asked.id, decision="approved")
+    return await world.goal(goal.id)
+
+
+async def test_the_id_of_a_dropped_must_have_that_was_delivered_is_never_used_again(world: World) -> None:
+    goal = await world.an_active_goal(
+        must_haves=("count", "sizes"), tasks=({"title": "Count", "must_haves": ("M1", "M2")},)
+    )
+    await world.brought_to((await world.all(Task, "goal_id = :g", g=goal.id))[0].id, "done")
+    cora = await world.run("cora", RunKind.ROUND_REVIEW, goal_id=goal.id)
+    goal = await changed(world, goal, cora, {"id": "M1", "text": "count"})
+    again = {"title": "Once more", "end_state": "counted again", "must_haves": ("M1",)}
+    await world.do(cora, "OpenRound", goal=goal.id, tasks=(again,))
+    await world.brought_to((await world.all(Task, "title = 'Once more'"))[0].id, "done")
+    goal = await changed(world, goal, cora, {"id": "M1", "text": "count"}, "a list of the links")
+    assert [must["text"] for must in goal.must_haves] == ["count", "a list of the links"]
+    assert [must.text for must in (await covered(world, goal.id)).open_must_haves] == ["a list of the links"]
+
+
+async def test_what_a_task_no_longer_has_to_deliver_is_not_covered_by_its_refused_output(world: World) -> None:
+    goal = await world.an_active_goal(must_haves=("count", "sizes"), tasks=({"title": "Count", "must_haves": ("M1",)},))
+    task = (await world.all(Task, "goal_id = :g", g=goal.id))[0]
+    await world.brought_to(task.id, "review")
+    await ended(world)
+    await world.reviewed(task.id, "rejected")
+    cora = await world.run("cora", RunKind.STALL, goal_id=goal.id)
+    await world.do(cora, "EditTask", task=task.id, must_haves=("M2",))
+    await world.brought_to(task.id, "done", by="bob")
+    assert (await world.task(task.id)).status == TaskStatus.DONE
+    assert [must.id for must in (await covered(world, goal.id)).open_must_haves] == ["M1"]
+
+
+async def test_a_goal_is_not_reported_before_its_round_is_reviewed(world: World) -> None:
+    goal = await world.an_active_goal(must_haves=("count",), tasks=({"title": "Count", "must_haves": ("M1",)},))
+    await world.brought_to((await world.all(Task, "goal_id = :g", g=goal.id))[0].id, "done")
+    assert (await world.round_of(goal.id)).status == RoundStatus.REVIEWING
+    cora = await world.run("cora", RunKind.MENTION, goal_id=goal.id)
+    with pytest.raises(Conflict, match="round 1 is reviewing"):
+        await world.do(cora, "ReportGoal", goal=goal.id, summary="All there.")
+    assert (await world.goal(goal.id)).status == GoalStatus.ACTIVE
+
+
+async def test_parts_of_a_task_keep_its_red_line_and_its_risk(world: World) -> None:
+    goal = await world.an_active_goal()
+    made = await world.operator(
+        "CreateTask", goal=goal.id, title="Roll it out", end_state="out", tags=("deploy",), risk="high"
+    )
+    cora = await world.run("cora", RunKind.STALL, goal_id=goal.id)
+    halves = tuple({"title": f"Half {n}", "end_state": "half of it is out", "risk": "low"} for n in (1, 2))
+    parts = (await world.do(cora, "SplitTask", task=made["id"], parts=halves, reason="too large"))["parts"]
+    for part in [await world.task(number) for number in parts]:
+        assert (part.risk, part.tags) == (Risk.HIGH, ("deploy",))
+
+
+async def test_a_follow_up_keeps_the_red_line_of_its_task(world: World) -> None:
+    goal = await world.an_active_goal()
+    made = await world.operator("CreateTask", goal=goal.id, title="Write it", end_state="written", tags=("docs",))
+    await world.brought_to(made["id"], "review")
+    rita = await world.run("rita", RunKind.REVIEW, task_id=made["id"])
+    more = {"what": "no index", "where": "end", "change": "an index", "because": "long", "criterion": "end_state"}
+    await world.verdict(rita, made["id"], "approved", findings=(more,))
+    (follow_up,) = await world.all(Task, "parent_id = :t", t=made["id"])
+    assert follow_up.tags == ("docs",)
+
+
+async def test_an_approved_start_is_one_of_exactly_what_the_person_read(world: World) -> None:
+    world.door.book.current = shipped()
+    goal = await world.an_active_goal()
+    made = await world.operator(
+        "CreateTask", goal=goal.id, title="Roll version 2 out", intent="To the test machine.", tags=("deploy",)
+    )
+    ada = await world.brought_to(made["id"], "claimed")
+    assert ada is not None
+    waits = (await world.do(ada, "StartTask", task=made["id"]))["waits"]
+    await world.finish(ada)
+    await world.operator("DecideApproval", approval=waits, decision="approved")
+    cora = await world.run("cora", RunKind.STALL, goal_id=goal.id)
+    await world.do(cora, "EditTask", task=made["id"], intent="To every customer.")
+    ada = await world.brought_to(made["id"], "claimed")
+    assert ada is not None
+    answer = await world.do(ada, "StartTask", task=made["id"])
+    assert answer["allowed"] is False
+    assert (await world.find(Approval, waits)).status == "approved"
+    assert (await world.task(made["id"])).status == TaskStatus.WAITING_HUMAN
+
+
+async def test_between_two_turns_nobody_cuts_the_discussion_short_either(world: World) -> None:
+    goal = await world.a_goal(must_haves=("count",))
+    await world.operator("DispatchGoal", goal=goal.id)
+    await turn_of(world, ada=[("AddComment", {"goal": goal.id, "kind": "question", "body": "Links?"})])
+    cora = await world.run("cora", goal_id=goal.id)
+    with pytest.raises(Conflict, match="discussion goes on"):
+        await world.do(cora, "ActivateGoal", goal=goal.id)
+    assert (await world.goal(goal.id)).status == GoalStatus.PLANNING
+
+
+async def test_a_coordinator_that_rules_does_not_begin_without_a_task_of_its_own(world: World) -> None:
+    goal = await world.a_goal(must_haves=("count",))
+    await world.operator("DispatchGoal", goal=goal.id)
+    await world.operator("EndDiscussion", goal=goal.id)
+    cora = await world.run("cora", RunKind.PLAN, goal_id=goal.id)
+    with pytest.raises(Conflict, match="M1"):
+        await world.do(cora, "ActivateGoal", goal=goal.id)
+    assert (await world.goal(goal.id)).status == GoalStatus.PLANNING
