@@ -28,6 +28,6 @@ BUDGET_HELD_BACK = f"SELECT coalesce(sum(reserved_micros), 0) FROM runs WHERE {L
 # What runs like this one cost its agent, the newest first; and whether the agent ever cost anything.
 LAST_COSTS = (
     "SELECT cost_micros FROM runs WHERE agent_id = :agent AND kind = :kind AND cost_micros > 0 AND ended_at > 0"
-    " ORDER BY ended_at DESC LIMIT 20"
+    " ORDER BY ended_at DESC, id DESC LIMIT 20"
 )
 COSTED = "SELECT 1 FROM runs WHERE agent_id = :agent AND cost_micros > 0 LIMIT 1"
