@@ -10,6 +10,7 @@ from typing import Any
 
 from core.domain.entities import Goal
 from core.domain.limits import TEXT_MAX, TITLE_MAX
+from tui.text import plain
 
 TITLE = "title:"
 SECTIONS = ("description:", "must-haves:", "constraints:", "out of scope:")
@@ -60,9 +61,10 @@ class Problem:
 
 
 def draft_of(goal: Goal) -> Draft:
-    """What the goal says now."""
-    must_haves = tuple((must["id"], must["text"], must.get("verify", "")) for must in goal.must_haves)
-    return Draft(goal.title, goal.description.strip("\n"), must_haves, goal.constraints, goal.out_of_scope)
+    """What the goal says now, with every control character drawn: a part that nobody touches is not sent back."""
+    must_haves = tuple((must["id"], plain(must["text"]), plain(must.get("verify", ""))) for must in goal.must_haves)
+    limits, outside = (tuple(plain(text) for text in texts) for texts in (goal.constraints, goal.out_of_scope))
+    return Draft(plain(goal.title), plain(goal.description).strip("\n"), must_haves, limits, outside)
 
 
 def to_text(draft: Draft) -> str:

@@ -12,12 +12,12 @@ from core.domain.errors import Invalid
 from core.domain.states import CommentKind
 
 SLASHES: dict[str, tuple[CommentKind, str]] = {
-    "/note": (CommentKind.NOTE, "wakes nobody"),
+    "/note": (CommentKind.NOTE, "a note, which wakes nobody"),
     "/ask": (CommentKind.QUESTION, "a question"),
-    "/mail": (CommentKind.MAIL_REQUEST, "mail that waits for an answer; name somebody"),
-    "/inform": (CommentKind.MAIL_INFORM, "mail that needs no answer; name somebody"),
+    "/mail": (CommentKind.MAIL_REQUEST, "mail that waits for an answer"),
+    "/inform": (CommentKind.MAIL_INFORM, "mail that needs no answer"),
     "/object": (CommentKind.OBJECTION, "an objection"),
-    "/decide": (CommentKind.DECISION, "a decision that later outputs must cover"),
+    "/decide": (CommentKind.DECISION, "a decision, to be carried out"),
 }
 """The first words that choose a kind, and what they mean. Without one it is a plain word of the dialogue."""
 

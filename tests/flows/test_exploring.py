@@ -1,5 +1,6 @@
 """A goal is found out in a talk: begun, answered, edited in place, left and taken up again, and said to be ready."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from core.domain.actors import System
 from core.domain.entities import Comment
 from core.domain.goals import is_reviewed
 from tests.flows.conftest import Picture
+from tests.flows.test_hostile_board import EVIL, OURS
 from tests.flows.world import (
     HOME,
     SMALL,
@@ -234,3 +236,26 @@ async def test_what_is_wrong_in_the_text_is_named_by_its_line_and_nothing_is_los
                 ("M1", MUSTS[0]["text"]), ("M2", "Each and every dead relative link"),
             ]  # fmt: skip
             assert saved.constraints == ("Read only",)
+
+
+async def test_what_is_written_in_a_talk_cannot_act(tmp_path: Path, wire: list[str]) -> None:
+    async with an_office(tmp_path / "c") as office:
+        goal = (await office.do("CreateGoal", title=EVIL[0], explore=True))["id"]
+        evil = "\n".join(EVIL)
+        await the_coordinator_asks(
+            office, goal, evil, description=evil, constraints=list(EVIL), out_of_scope=[evil],
+            must_haves=[{"text": text, "verify": evil} for text in EVIL],
+        )  # fmt: skip
+        app = office.app()
+        async with app.run_test(size=HOME, notifications=True) as pilot:
+            await ready(pilot, office)
+            await press(pilot, "enter")
+            await settle_screen(pilot, Exploring)
+            for key in ("tab", "end", "escape", "ctrl+r", "ctrl+e", "down", "down", "end", "ctrl+s"):
+                await press(pilot, key)
+            assert app.is_running
+            await settle_screen(pilot, Exploring)
+            assert (await office.goal()).must_haves[1]["text"] == EVIL[1]
+        sent = OURS.sub("", "".join(wire))
+        assert not {char for char in sent if ord(char) < 32 and char not in "\r\n"}
+        assert not re.search("[\x80-\x9f\u202a-\u202e\u2066-\u2069\u200b]", sent)

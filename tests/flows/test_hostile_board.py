@@ -41,6 +41,7 @@ async def a_hostile_board(office: Office) -> None:
     agent = await at_work(office, 3, "links")
     for text in HOSTILE:
         await office.do("AddComment", agent, task=3, kind="note", body=text)
+    await office.do("AddComment", agent, task=3, kind="mail_inform", body=f"@inventory {EVIL[0]} {EVIL[1]} @{EVIL[3]}")
     await office.do(
         "AddOutput", agent, task=3, type="document", title=EVIL[1], summary=EVIL[0], content="\n".join(HOSTILE)
     )
@@ -66,7 +67,7 @@ async def test_nothing_of_theirs_leaves_for_the_terminal(tmp_path: Path, wire: l
         app = office.app()
         async with app.run_test(size=HOME, notifications=True) as pilot:
             await ready(pilot, office)
-            for key in ("1", "2", "3", "4", "5", "T", "escape", "a", "escape", "tab"):
+            for key in (*"123456m", "escape", "c", "escape", "T", "escape", "a", "escape", "tab"):
                 await press(pilot, key)
             for _ in range(12):
                 await press(pilot, "j")

@@ -74,12 +74,12 @@ async def test_whom_a_comment_wakes_is_told_before_it_is_sent(
 @pytest.mark.parametrize(
     ("typed", "foretold", "kind", "wakes"),
     [
-        ("/note for @links later", "wakes nobody", "note", []),
-        ("/ask which ones, @links?", "wakes: links · /ask a question", "question", ["links"]),
-        ("/mail @links how far are you?", "wakes: links · /mail mail that waits", "mail_request", ["links"]),
-        ("/inform @links the wiki is out", "wakes: links · /inform mail", "mail_inform", ["links"]),
-        ("/object only docs count @links", "wakes: links · /object an objection", "objection", ["links"]),
-        ("/decide docs and core", "wakes nobody · /decide a decision", "decision", []),
+        ("/note for @links later", "/note wakes nobody", "note", []),
+        ("/ask which ones, @links?", "wakes: links · a question", "question", ["links"]),
+        ("/mail @links how far are you?", "wakes: links · mail that waits", "mail_request", ["links"]),
+        ("/inform @links the wiki is out", "wakes: links · mail that needs no", "mail_inform", ["links"]),
+        ("/object only docs count @links", "wakes: links · an objection", "objection", ["links"]),
+        ("/decide docs and core", "wakes nobody · a decision", "decision", []),
     ],
     ids=lambda value: value.split()[0].strip("/") if isinstance(value, str) and value.startswith("/") else "",
 )
@@ -175,13 +175,13 @@ async def test_lines_that_are_pasted_stay_lines(tmp_path: Path) -> None:
             await ready(pilot, office)
             app.room.board.list.focus()
             await press(pilot, "g", "c")
-            app.room.composer.field.post_message(Paste("one\ntwo\n\nthree"))
+            app.room.composer.field.post_message(Paste("one\rtwo\n\nthree \x1b[2J"))
             await press(pilot)
-            assert app.room.composer.field.value == "one⏎two⏎⏎three"
+            assert app.room.composer.field.value == "one⏎two⏎⏎three ␛[2J"
             await press(pilot, "ctrl+j")
             await write(pilot, "four")
             await press(pilot, "enter")
-            assert await written(office) == [("dialogue", "one\ntwo\n\nthree\nfour")]
+            assert await written(office) == [("dialogue", "one\ntwo\n\nthree ␛[2J\nfour")]
 
 
 @pytest.mark.parametrize("size", [HOME, SMALL], ids=["home", "small"])

@@ -19,7 +19,8 @@ def test_the_first_lines_are_the_two_commands() -> None:
 
 def test_the_keys_are_those_of_the_room() -> None:
     rows = [(" ".join(f"`{SHOWN.get(key, key)}`" for key in action.keys), action.about) for action in ACTIONS]
-    rows += [(" ".join(f"`{key}`" for key in keys.split()), about) for keys, about in (*WIDGET_KEYS, *TALK_KEYS)]
+    rows += [(" ".join(f"`{key}`" for key in keys.split()), about) for keys, about in WIDGET_KEYS]
+    rows += [(" ".join(f"`{key}`" for key in keys.split()), f"{where}: {about}") for keys, where, about in TALK_KEYS]
     expected = "\n".join(f"| {keys} | {about} |" for keys, about in rows)
     assert expected in README, f"the table of keys should be:\n{expected}"
 

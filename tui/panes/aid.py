@@ -40,17 +40,17 @@ class CommentAid:
             letter = read_letter(text)
         except Invalid as problem:
             return said(f"{problem.message} {problem.hint}", "bad")
-        about = next((f"{slash} {meaning}" for slash, (kind, meaning) in SLASHES.items() if kind == letter.kind), "")
+        about = next((meaning for kind, meaning in SLASHES.values() if kind == letter.kind), "")
         found = wakes(letter.body, letter.kind, HUMAN, names(self._view))
-        parts = [self._wakes(letter, found, about)]
+        parts = [self._wakes(letter, found)]
         parts += [said(unknown_name(name, nearest), "warn") for name, nearest in found.unknown.items()]
         if about and letter.kind != CommentKind.NOTE:
             parts.append(said(about, "dim"))
         return line(*parts, gap=" · ")
 
-    def _wakes(self, letter: Letter, found: Wakes, about: str) -> Content:
+    def _wakes(self, letter: Letter, found: Wakes) -> Content:
         if letter.kind == CommentKind.NOTE:
-            return said(about, "dim")
+            return said("/note wakes nobody", "dim")
         woken = list(found.names)
         if self._asks_the_coordinator(letter):
             return said(f"the coordinator answers{', wakes: ' + ', '.join(woken) if woken else ''}", "info")

@@ -17,6 +17,7 @@ from core.domain.limits import COMMENT_MAX
 from tui.actions import Hint
 from tui.letters import RETURN, Past
 from tui.panes.words import put, said
+from tui.text import one_line
 
 Written = Callable[[str], None]
 WHY = "say in a line why; enter sends, esc goes back"
@@ -47,7 +48,8 @@ class Line(Input):
     def _on_paste(self, event: events.Paste) -> None:
         event.prevent_default()
         event.stop()
-        self.replace(RETURN.join(event.text.splitlines()), *self.selection)
+        # terminals send a return for each end of a line
+        self.replace(one_line("\n".join(event.text.splitlines())), *self.selection)
 
     def action_new_line(self) -> None:
         """A new line in the text."""

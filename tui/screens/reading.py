@@ -65,7 +65,7 @@ def help_screen(situation: Situation, ceo: CeoModeAnswer | None = None) -> Readi
                 cells: tuple[Cell, ...] = ((keys, "info"), label_of(action, situation), action.about, (why_not, "dim"))
                 rows.append(Row(action.name, cells, muted=bool(why_not)))
         if group == WRITE:
-            rows += [Row(f"talk {keys} {about}", ((keys, "info"), "", about)) for keys, about in TALK_KEYS]
+            rows += [Row(f"talk {keys} {about}", ((keys, "info"), where, about)) for keys, where, about in TALK_KEYS]
         if group == LOOK:
             rows += [Row(f"widget {keys}", ((keys, "info"), "", about)) for keys, about in WIDGET_KEYS]
     if ceo is not None:
