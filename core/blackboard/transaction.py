@@ -84,7 +84,7 @@ class Transaction:
         return entity
 
     def update(
-        self, entity: E, event: str, *, touch: bool = True, guard: str = "1 = 1",
+        self, entity: E, event: str, /, *, touch: bool = True, guard: str = "1 = 1",
         told: Mapping[str, Any] | None = None, **changes: Any,
     ) -> E:  # fmt: skip
         """Changed fields of a row and their event; compare-and-swap on `version`.
