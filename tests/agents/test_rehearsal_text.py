@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 
 from core.agents.rehearsal.handoffs import handoff
 from core.agents.rehearsal.words import cut, markdown, named, plain
-from core.agents.rehearsal.works import WORKS
+from core.agents.rehearsal.works import ALL_WORKS
 from core.commands.comments import named_in
 from core.domain.entities import Comment, Task
 from core.domain.limits import EXPERIENCE_PREFIX, HANDOFF_MAX, HANDOFF_MIN
@@ -67,7 +67,9 @@ def test_a_cut_keeps_both_ends(text: str, limit: int) -> None:
 
 
 @settings(deadline=None)
-@given(kind=st.sampled_from(list(WORKS)), name=names, many=st.integers(0, 10**15), remarks=st.lists(names, max_size=3))
+@given(
+    kind=st.sampled_from(list(ALL_WORKS)), name=names, many=st.integers(0, 10**15), remarks=st.lists(names, max_size=3)
+)
 def test_handoffs_keep_their_length(kind: str, name: str, many: int, remarks: list[str]) -> None:
     body = handoff(kind, a_result(kind, name, many), [plain(remark) for remark in remarks])
     assert HANDOFF_MIN <= len(body.strip()) <= HANDOFF_MAX
@@ -84,6 +86,7 @@ def a_result(kind: str, name: str, many: int) -> dict[str, Any]:
         "history": {"largest": [row], "untouched": [row]},
         "documentation": {"readme": {"sections": {"usage": None}}, "markdown_files": many, "dead_links": []},
         "duplicates": {"groups": [[name, name]], "files": many, "spare_bytes": many},
+        "choice": {"path": name, "finding": f"{named(name)} is the largest file ({many} bytes)"},
         "closer_look": {"path": name, "lines": many, "blank_lines": many, "marks": many, "repeated_share": 0.5},
     }
     return shapes[kind] | {"git": True, "skipped": skipped}

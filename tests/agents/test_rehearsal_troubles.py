@@ -301,4 +301,7 @@ async def test_a_task_that_nobody_knows_is_ended_with_a_reason(tmp_path: Path) -
             await play.quiet()
         task = await play.one(Task, "id = 1 AND status = 'failed'")
         assert "name no audit" in task.reason
+        # Nobody claimed it in three broadcasts; then the router gave it to somebody who was free (C-09, R3).
+        assigned = [event.actor for event in play.events if event.kind == "TaskAssigned" and event.entity_id == task.id]
+        assert (task.broadcasts, assigned) == (3, ["system"])
         await play.reported(goal)

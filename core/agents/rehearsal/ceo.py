@@ -36,7 +36,7 @@ async def propose(shift: Shift) -> Outcome:
         "CreateGoal",
         title=f"Audit of {cut(plain(os.path.basename(folder)) or folder, 120)}",
         description=description(folder),
-        must_haves=tuple(work.must_have for work in WORKS.values()),
+        must_haves=tuple({"text": work.must_have, "verify": work.verify} for work in WORKS.values()),
         constraints=(
             "Read only: nothing in the folder is changed.",
             "No line of its files is quoted in the report without the operator's word.",

@@ -91,9 +91,7 @@ def _closer_look(result: Figures) -> tuple[str, str, str]:
 def _choice(result: Figures) -> tuple[str, str, str]:
     if result.get("path") is None:
         return "Decided: there is no file to look closer at.", "Advice: look whether the right folder was named.", ""
-    found = (
-        f"Decided: {named(str(result['path']))} gets the closer look, for {cut(named(str(result['finding'])), 120)}."
-    )
+    found = f"Decided by the approved figures: {named(str(result['finding']), 200)}. It gets the closer look."
     advice = "Advice: the file with most marks goes before the largest one, and that before a copy."
     return found, advice, "Let approved figures choose the next work, not a guess."
 
