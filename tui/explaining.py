@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from core.domain.entities import AgentRecord, Company, Goal, Output, Round, Run, Task, Turn
 from core.domain.goals import is_reviewed
+from core.domain.guardrails import GuardAction
 from core.domain.inbox import InboxItem
 from core.domain.limits import BROADCASTS_BEFORE_ROUTER, DISCUSSION_TURNS, PLANS_A_TASK
 from core.domain.reporting import report_file, report_title
@@ -38,6 +39,7 @@ _RUN_KINDS = {
     RunKind.PROPOSE: "drafts a goal",
     RunKind.EXPLORE: "asks about it",
     RunKind.DISCUSS: "discusses it",
+    RunKind.SPLIT: "makes its draft tasks",
     RunKind.RULE: "rules on the disputed review",
     RunKind.HEARTBEAT: "looks after the company",
     RunKind.PLAN: "plans it",
@@ -91,7 +93,8 @@ def _waiting(item: InboxItem, said: Explanation) -> Explanation:
     if item.kind in _TELLS_ITSELF:
         return said
     if item.kind == ApprovalKind.RED_LINE and said.why.startswith("red line "):
-        return Explanation(f"{said.why}; silence never approves", _WITHOUT_YOU[item.kind])
+        line = said.why.replace(f" ({GuardAction.PAUSE_AND_ESCALATE})", "").rstrip(".")
+        return Explanation(f"{line}; silence never approves", _WITHOUT_YOU[item.kind])
     return Explanation(
         item.why, _WITHOUT_YOU.get(item.kind) or (said.next if item.why == said.why else "it waits for you")
     )

@@ -103,7 +103,7 @@ async def test_the_third_plan_that_meets_an_objection_comes_to_the_operator(tmp_
                     await office.do("PostPlan", again, task=3, body="I fetch them a little slower.")
                     await office.end(again)
                 await settle(pilot)
-                office.clock.forward(1)
+                await wait(pilot, office, 1)
             assert (await office.task(3)).status == "waiting_human"
             assert (await office.approval()).status == "pending"
             await picture(pilot, "it-is-asked")

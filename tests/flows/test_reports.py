@@ -73,7 +73,7 @@ async def test_a_report_comes_back_with_a_remark_and_is_accepted_then(
             await another_round(office, goal)
             await reported(office, goal, "The ten largest files are named.")
             await settle(pilot)
-            office.clock.forward(1)
+            await wait(pilot, office, 1)
             await press(pilot, "escape", "i")
             await picture(pilot, "the-second-report")
             await press(pilot, "a")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from tui.text import ago, amount, fit, one_line, plain, wrap
+from tui.text import ago, amount, fit, left, one_line, plain, wrap
 
 CONTROL_OR_FORMAT = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 NASTY = st.sampled_from(
@@ -133,6 +133,14 @@ def test_fit_pads_on_either_side() -> None:
 )
 def test_ago_names_one_unit(seconds: int, shown: str) -> None:
     assert ago(1_000_000_000_000 + seconds * 1000, 1_000_000_000_000) == shown
+
+
+@pytest.mark.parametrize(
+    ("ms", "shown"),
+    [(-5_000, "0:00"), (0, "0:00"), (1, "0:01"), (59_001, "1:00"), (299_000, "4:59"), (3_600_000, "60:00")],
+)
+def test_left_counts_down_in_minutes_and_seconds(ms: int, shown: str) -> None:
+    assert left(1_000_000, 1_000_000 + ms) == shown
 
 
 def test_thousands_are_set_apart() -> None:

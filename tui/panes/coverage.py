@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from textual.content import Content
 
+from core.domain.actors import HUMAN
 from core.domain.coverage import Coverage, Covered
 from core.domain.entities import Decision, Goal, Output
 from core.domain.states import TaskStatus
@@ -55,21 +56,27 @@ def of_decisions(view: Projection, goal: Goal) -> list[Covering]:
     found = []
     for each in view.coverage(goal).decisions:
         decision = view.tables.get(Decision, int(each.id))
-        stands = _covering(view, each, "decided:", ["nothing delivered yet"])
-        found.append(replace(stands, who=f"{decision.created_by}: {stands.who}") if decision else stands)
+        stands = _covering(view, each, f"#{each.id}", ["nothing delivered yet"])
+        by = person(decision.created_by) if decision else ""
+        found.append(replace(stands, who=f"{stands.who} · decided by {by}") if by else stands)
     return found
 
 
 def _covering(view: Projection, covered: Covered, name: str, at_it: Sequence[str]) -> Covering:
     match covered.state:
         case "waived":
-            who = f"waived by {covered.waived_by}"
+            who = f"waived by {person(covered.waived_by)}"
         case "covered":
             outputs = [view.tables.get(Output, number) for number in covered.outputs]
             who = _few([f"{each.name_tag} of T{each.task_id}" for each in outputs if each is not None])
         case _:
             who = _few(at_it)
     return Covering(name, covered.text, covered.state, who)
+
+
+def person(name: str) -> str:
+    """A name as the room says it to the one who sits at it."""
+    return "you" if name == HUMAN else name
 
 
 def _few(names: Sequence[str]) -> str:
@@ -114,6 +121,6 @@ def listed(covering: Sequence[Covering], width: int, most: int) -> list[Content]
 def _listed(covering: Covering, width: int) -> Content:
     sign, tone = LOOKS[covering.state]
     begins = f"{sign} {covering.id} "
-    who = fit(covering.who, max(8, width // 2))
+    who = fit(covering.who.partition(" · ")[0], max(8, width // 2))
     text = fit(one_line(covering.text), max(8, width - len(begins) - len(who) - 2), pad=True)
     return line(said(begins, tone), said(text), said(f"  {who}", "dim"))

@@ -147,6 +147,8 @@ class Decisions:
     def _what(self, situation: Situation, choice: Choice, note: str) -> list[str]:
         """What will happen, for the question."""
         title = getattr(situation.thing, "title", "") or getattr(situation.thing, "name", "")
+        if isinstance(situation.thing, Round):
+            title = f"Round {situation.thing.number} of G{situation.thing.goal_id}"
         lines = [f"{situation.tag}  {one_line(title)}", "", f"Then: {choice.effect}."]
         view = self._room.view
         if isinstance(situation.thing, Goal) and choice.command == "CancelGoal":
