@@ -121,6 +121,15 @@ class TestTheKeys:
             ("goal dispatch", ["goal", "dispatch", folder, "G3"]),
             ("goal end-discussion", ["goal", "end-discussion", folder, "G3"]),
             ("block", ["block", folder, "G2", "--note", "no"]),
+            ("agent hire", ["agent", "hire", folder, "vera", "--role", "ceo", "--budget", "2.50"]),
+            ("agent hire", ["agent", "hire", folder, "ada", "--role", "executor", "--manager", "vera"]),
+            ("agent edit", ["agent", "edit", folder, "ada", "--duties", "draws", "--capabilities", "charts,maps"]),
+            ("agent list", ["agent", "list", folder]),
+            ("agent show", ["agent", "show", folder, "vera"]),
+            ("org", ["org", folder]),
+            ("agent pause", ["agent", "pause", folder, "ada"]),
+            ("agent resume", ["agent", "resume", folder, "ada"]),
+            ("agent retire", ["agent", "retire", folder, "ada", "--reason", "enough"]),
         ):
             main([*words, "--json"])
             agree(name, capsys.readouterr().out)

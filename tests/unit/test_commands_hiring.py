@@ -241,7 +241,7 @@ async def test_the_manager_retired_meanwhile(world: World) -> None:
     approval = await propose(world, manager="cora")
     await world.operator("RetireAgent", agent="cora", reason="enough")
     assert "Cora, its manager, has retired" in (await item_of(world, approval)).why
-    with pytest.raises(Conflict, match="cannot be carried out any more: Cora .* has retired"):
+    with pytest.raises(Conflict, match=r"cannot be carried out any more: Cora .* has retired"):
         await decide(world, approval)
     assert (await world.find(Approval, approval.id)).status == ApprovalStatus.PENDING
     await world.operator("EditApproval", approval=approval.id, payload={"manager": "vera"})

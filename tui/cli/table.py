@@ -49,6 +49,11 @@ CONSTRAINT = _argument("--constraint", action="append", default=[], metavar="TEX
 OUT_OF_SCOPE = _argument(
     "--out-of-scope", action="append", default=[], metavar="TEXT", help="what it does not ask for; may be repeated"
 )
+AGENT = _argument("agent", metavar="AGENT", help="its short name, e.g. ada")
+CAPABILITIES = _argument("--capabilities", metavar="LIST", help="what it can do, e.g. charts,maps")
+MANAGER = _argument("--manager", metavar="AGENT", help="who it reports to; '' in an edit: nobody")
+RUNNER = _argument("--runner", metavar="KIND", help="what it runs on; its settings as a JSON object will do too")
+MAX_RUNS = _argument("--max-runs", type=int, metavar="N", help="runs at once (1-100)")
 APPROVE_ALL = _argument("--approve-all", action="store_true", help="take every decision by its approving choice")
 PACE = _argument("--pace", type=int, metavar="MS", help="how long the agents pause between acts (0-60000)")
 
@@ -227,6 +232,62 @@ SUBCOMMANDS: tuple[Subcommand, ...] = (
         "tui.cli.tasks:show_task",
         (DIR, _argument("task", metavar="TASK", help="the task's id, e.g. T12"), JSON),
     ),
+    Subcommand(
+        ("agent", "list"),
+        "the staff",
+        "tui.cli.agents:list_agents",
+        (DIR, _argument("--status", metavar="LIST", help="active, paused, terminated (default: active,paused)"), JSON),
+    ),
+    Subcommand(("agent", "show"), "one agent with what it holds and who reports to it", "tui.cli.agents:show_agent",
+               (DIR, AGENT, JSON)),
+    Subcommand(
+        ("agent", "hire"),
+        "hire an agent directly",
+        "tui.cli.agents:hire",
+        (
+            DIR,
+            AGENT,
+            _argument("--role", required=True, metavar="ROLE",
+                      help="ceo, coordinator, planner, executor, reviewer or challenger"),
+            _argument("--name", metavar="TEXT", help="its name (default: the short one)"),
+            CAPABILITIES,
+            MANAGER,
+            RUNNER,
+            MAX_RUNS,
+            _argument("--budget", metavar="USD", help="what it may spend a day, e.g. 2.50"),
+            JSON,
+        ),
+    ),
+    Subcommand(
+        ("agent", "edit"),
+        "change an agent; what is not named stays",
+        "tui.cli.agents:edit",
+        (
+            DIR,
+            AGENT,
+            _argument("--name", metavar="TEXT", help="its name"),
+            CAPABILITIES,
+            MANAGER,
+            _argument("--duties", metavar="TEXT", help="what it is responsible for"),
+            RUNNER,
+            MAX_RUNS,
+            JSON,
+        ),
+    ),
+    Subcommand(
+        ("agent", "pause"),
+        "end its run, give its task back, and give it no new one",
+        "tui.cli.agents:pause",
+        (DIR, AGENT, _argument("--reason", default="", metavar="TEXT", help="why"), JSON),
+    ),
+    Subcommand(("agent", "resume"), "let a paused agent work again", "tui.cli.agents:resume", (DIR, AGENT, JSON)),
+    Subcommand(
+        ("agent", "retire"),
+        "let an agent go for good; what it did stays",
+        "tui.cli.agents:retire",
+        (DIR, AGENT, _argument("--reason", required=True, metavar="TEXT", help="why"), JSON),
+    ),
+    Subcommand(("org",), "who reports to whom", "tui.cli.agents:org", (DIR, JSON)),
     Subcommand(
         ("events",),
         "what happened, oldest first",

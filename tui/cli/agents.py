@@ -1,0 +1,233 @@
+"""`opsroom agent …` and `opsroom org`: the staff as it is, and one command each to change it."""
+
+import argparse
+import json
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from core.blackboard.queries import LIVE_RUNS
+from core.blackboard.readers import Readers
+from core.domain.entities import AgentRecord, Company, Task
+from core.domain.errors import Invalid, NotFound
+from core.domain.organisation import chart_of, drawn
+from core.domain.states import AgentStatus
+from tui.cli import opening
+from tui.cli.names import folder_of, quoted, words_of
+from tui.cli.output import facts, print_json, say, table, when
+
+AgentFacts = dict[str, Any]
+_MICROS = 1_000_000
+_USD_MAX = 1_000_000_000
+_HIRE = (
+    "SELECT payload FROM approvals WHERE kind = 'hire_agent' AND status = 'consumed'"
+    " AND json_extract(payload, '$.slug') = :slug ORDER BY id DESC LIMIT 1"
+)
+
+
+def list_agents(arguments: argparse.Namespace) -> int:
+    """List them, oldest first; those that have retired only when they are asked for."""
+    statuses = words_of(arguments.status, AgentStatus, "status") or [AgentStatus.ACTIVE, AgentStatus.PAUSED]
+    found = [each for each in opening.run(_list(arguments.dir)) if each["status"] in statuses]
+    if arguments.json:
+        print_json({"agents": found})
+    else:
+        rows = [
+            [a["agent"], a["role"], a["status"], a["manager"] or "", str(a["runs"]), _usd(a["cost_micros"]),
+             " ".join(a["capabilities"]), a["name"]]
+            for a in found
+        ]  # fmt: skip
+        table(rows, ("agent", "role", "status", "reports to", "runs", "cost", "can", "name"))
+    return 0
+
+
+async def _list(folder: str) -> list[AgentFacts]:
+    async with opening.reading(folder_of(folder)) as board:
+        return await described(board.readers, await board.readers.entities(AgentRecord, "true ORDER BY id"))
+
+
+async def described(readers: Readers, agents: list[AgentRecord]) -> list[AgentFacts]:
+    """Agents as lists show them. `runs` are live ones; `task` is what it holds now."""
+    slugs = {agent.id: agent.slug for agent in await readers.entities(AgentRecord, "true")}
+    live = {row["agent"]: row["n"] for row in await readers.all(
+        f"SELECT agent_id AS agent, count(*) AS n FROM runs WHERE {LIVE_RUNS} GROUP BY agent_id"
+    )}  # fmt: skip
+    spent = {row["agent"]: row["micros"] for row in await readers.all(
+        "SELECT agent_id AS agent, sum(cost_micros) AS micros FROM runs WHERE cost_micros > 0 GROUP BY agent_id"
+    )}  # fmt: skip
+    held = {task.assignee_id: task.id for task in await readers.entities(Task, "status IN ('claimed', 'working')")}
+    return [
+        {
+            "id": agent.id, "agent": agent.slug, "name": agent.name, "role": str(agent.role),
+            "status": str(agent.status), "manager": slugs.get(agent.manager_id or 0),
+            "capabilities": list(agent.capabilities), "duties": agent.duties, "runner": agent.runner.get("kind", ""),
+            "max_runs": agent.max_runs, "budget_micros": agent.budget_micros, "runs": live.get(agent.id, 0),
+            "task": held.get(agent.id), "cost_micros": spent.get(agent.id, 0), "created_at": agent.created_at,
+        }
+        for agent in agents
+    ]  # fmt: skip
+
+
+def show_agent(arguments: argparse.Namespace) -> int:
+    """Show one with what it holds and who reports to it."""
+    found = opening.run(_show(arguments.dir, arguments.agent))
+    if arguments.json:
+        print_json(found)
+        return 0
+    facts(
+        [
+            (found["agent"], f"{found['name']}, {found['role']}"),
+            ("status", f"{found['status']}, since {when(found['created_at'])} UTC"),
+            ("reports to", found["manager"] or "nobody"),
+            ("reports", ", ".join(found["reports"])),
+            ("can", ", ".join(found["capabilities"])),
+            ("duties", found["duties"]),
+            ("hired because", found["why"]),
+            ("runner", f"{found['runner']}, {found['max_runs']} at once"),
+            ("budget a day", _usd(found["budget_micros"]) if found["budget_micros"] else "the company's"),
+            ("cost so far", _usd(found["cost_micros"])),
+        ]
+    )
+    for task in found["open_tasks"]:
+        say(f"  T{task['id']} {task['status']}: {task['title']}")
+    return 0
+
+
+async def _show(folder: str, slug: str) -> AgentFacts:
+    async with opening.reading(folder_of(folder)) as board:
+        readers = board.readers
+        agents = await readers.entities(AgentRecord, "slug = :slug", slug=slug)
+        if not agents:
+            raise NotFound(f"There is no agent {slug!r}.", "List them: opsroom agent list DIR.")
+        agent = agents[0]
+        approved = await readers.value(_HIRE, slug=slug)
+        reports = "manager_id = :id AND status <> 'terminated' ORDER BY id"
+        tasks = "assignee_id = :id AND status NOT IN ('done', 'failed', 'cancelled') ORDER BY id"
+        return {
+            **(await described(readers, agents))[0],
+            "why": json.loads(approved).get("why", "") if approved else "",
+            "reports": [each.slug for each in await readers.entities(AgentRecord, reports, id=agent.id)],
+            "open_tasks": [
+                {"id": task.id, "title": task.title, "status": str(task.status)}
+                for task in await readers.entities(Task, tasks, id=agent.id)
+            ],
+        }
+
+
+def org(arguments: argparse.Namespace) -> int:
+    """Who reports to whom."""
+    status, chart = opening.run(_org(arguments.dir))
+    rows = [{**row, "depth": depth} for depth, row in drawn(chart)]
+    if arguments.json:
+        print_json({"org_status": status, "chart": rows})
+        return 0
+    for row in rows:
+        duties = f": {row['duties']}" if row["duties"] else ""
+        say(f"{'  ' * min(row['depth'], 40)}{row['agent']}  {row['name']}, {row['role']}{duties}")
+    if not rows:
+        say("Nobody is hired.")
+    if status != "settled":
+        say("A change waits for review: see `opsroom inbox`.")
+    return 0
+
+
+async def _org(folder: str) -> tuple[str, list[dict[str, Any]]]:
+    async with opening.reading(folder_of(folder)) as board:
+        companies = await board.readers.entities(Company, "id = 1")
+        return str(companies[0].org_status), chart_of(await board.readers.entities(AgentRecord, "true"))
+
+
+# Acts ---------------------------------------------------------------------------------------------------------------
+
+
+def hire(arguments: argparse.Namespace) -> int:
+    """Hire one directly."""
+    given = {
+        "slug": arguments.agent, "name": arguments.name or arguments.agent.capitalize(), "role": arguments.role,
+        **_given(arguments),
+    }  # fmt: skip
+    if arguments.budget is not None:
+        given["budget_micros"] = micros_of(arguments.budget)
+    return _send(arguments, "HireAgent", given, "is hired.")
+
+
+def edit(arguments: argparse.Namespace) -> int:
+    """Change what was named."""
+    given = {"agent": arguments.agent, **_given(arguments)}
+    if arguments.name is not None:
+        given["name"] = arguments.name
+    if arguments.duties is not None:
+        given["duties"] = arguments.duties
+    if len(given) == 1:
+        raise Invalid("Nothing is to be changed.", "Name what: see `opsroom agent edit --help`.")
+    return _send(arguments, "EditAgent", given, "is changed.")
+
+
+def pause(arguments: argparse.Namespace) -> int:
+    """Its run ends, its task goes back, and it gets no new run."""
+    reason = {"reason": arguments.reason} if arguments.reason else {}
+    return _send(arguments, "PauseAgent", {"agent": arguments.agent, **reason}, "is paused; its task went back.")
+
+
+def resume(arguments: argparse.Namespace) -> int:
+    """Let it work again."""
+    return _send(arguments, "ResumeAgent", {"agent": arguments.agent}, "works again.")
+
+
+def retire(arguments: argparse.Namespace) -> int:
+    """Let it go for good."""
+    given = {"agent": arguments.agent, "reason": arguments.reason}
+    return _send(arguments, "RetireAgent", given, "has retired; its open tasks went back, what it did stays.")
+
+
+def _given(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The options that hiring and editing share, where they were given."""
+    given: dict[str, Any] = {}
+    if arguments.capabilities is not None:
+        given["capabilities"] = tuple(word.strip() for word in arguments.capabilities.split(",") if word.strip())
+    if arguments.manager is not None:
+        given["manager"] = arguments.manager
+    if arguments.runner is not None:
+        given["runner"] = _runner_of(arguments.runner)
+    if arguments.max_runs is not None:
+        given["max_runs"] = arguments.max_runs
+    return given
+
+
+def _runner_of(text: str) -> dict[str, Any]:
+    """A runner's kind, or its settings as a JSON object. Raises Invalid."""
+    if not text.lstrip().startswith("{"):
+        return {"kind": text}
+    try:
+        settings: dict[str, Any] = json.loads(text)
+    except ValueError as error:
+        raise Invalid(f"The runner's settings are no JSON: {error}.", 'E.g. {"kind": "rehearsal"}.') from None
+    return settings
+
+
+def micros_of(text: str) -> int:
+    """Millionths of a dollar: 2_500_000 for 2.50. Raises Invalid."""
+    try:
+        dollars = Decimal(text.removeprefix("$"))
+    except InvalidOperation:
+        dollars = Decimal(-1)
+    if not dollars.is_finite() or not 0 <= dollars <= _USD_MAX:
+        raise Invalid(f"{text!r} is no amount of US dollars.", "Type it like 2.50.")
+    return int((dollars * _MICROS).to_integral_value())
+
+
+def _usd(micros: int) -> str:
+    return f"${micros / _MICROS:.2f}"
+
+
+def _send(arguments: argparse.Namespace, name: str, given: dict[str, Any], words: str) -> int:
+    from core.commands.registry import parse
+
+    folder = folder_of(arguments.dir)
+    answer = opening.run(opening.send(folder, parse(name, given)))
+    if arguments.json:
+        print_json({"agent": arguments.agent, "command": name, "answer": answer})
+    else:
+        say(f"{arguments.agent} {words}")
+        if name == "HireAgent":
+            say(f"See them all: opsroom org {quoted(folder)}")
+    return 0
