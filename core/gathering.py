@@ -8,7 +8,7 @@ from core.blackboard.transaction import Transaction
 from core.domain import facts as bases
 from core.domain.actors import HUMAN, SYSTEM
 from core.domain.agenda import BEATS
-from core.domain.autonomy import day_start
+from core.domain.autonomy import day_start, is_idle
 from core.domain.entities import (
     AgentRecord,
     Approval,
@@ -61,6 +61,7 @@ def gather(tx: Transaction, tick: int, lost: Callable[[Iterable[Run]], Mapping[i
     ) or {"id": 0, "at": None}
     called = was_called(tx, heartbeat["id"])
     due = is_due(heartbeat["at"], called, tx.now)
+    idle = is_idle(company, goals)
     return Facts(
         company=company,
         agents=tuple(tx.select(AgentRecord, "status <> 'terminated' ORDER BY id")),
@@ -88,13 +89,13 @@ def gather(tx: Transaction, tick: int, lost: Callable[[Iterable[Run]], Mapping[i
         lost=lost(runs),
         heartbeat_at=heartbeat["at"],
         heartbeat_called=called,
-        living=living(tx, goals, rounds, approvals, only_people) if due and goals else None,
-        mission_told=due and not goals and mission_told(tx),
-        nothing_to_propose=due and not goals and nothing_to_propose(tx, company),
+        living=living(tx, goals, rounds, approvals, only_people) if due and not idle else None,
+        mission_told=due and idle and mission_told(tx),
+        nothing_to_propose=due and idle and nothing_to_propose(tx, company),
         stage_b_spent=tx.value(STAGE_B_SPENT, since=day_start(tx.now)) if company.autonomy == Autonomy.B else 0,
         spoken_about=spoken_about(tx, goals) if company.autonomy == Autonomy.B else frozenset(),
         unsplit=unsplit(tx, goals),
-        proposal_cut_off=not goals and _proposal_cut_off(tx),
+        proposal_cut_off=idle and _proposal_cut_off(tx),
         tick=tick,
     )
 

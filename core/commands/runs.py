@@ -4,10 +4,12 @@ from typing import Any
 
 from pydantic import Field
 
+from core.blackboard.queries import ALIVE_GOALS
 from core.commands import budgets
 from core.commands.briefing import briefed
 from core.commands.moves import kill_run, release_task
 from core.commands.registry import Act, Answer, Command, Text, handles, letters
+from core.domain.autonomy import is_idle
 from core.domain.entities import AgentRecord, Company, Goal, Mention, Offer, Round, Run, Task
 from core.domain.errors import Conflict
 from core.domain.lifecycles import RUN
@@ -153,8 +155,8 @@ def _moot(act: Act, run: Run) -> str:
         offered = tx.value("SELECT 1 FROM offers WHERE run_id = :run LIMIT 1", run=run.id)
         return "none of its tasks is on offer any more" if offered and tx.value(open_offer, run=run.id) is None else ""
     if run.kind == RunKind.PROPOSE:
-        alive = tx.value("SELECT 1 FROM goals WHERE status NOT IN ('done', 'failed', 'cancelled', 'archived') LIMIT 1")
-        return "a goal is alive by now" if alive is not None else ""
+        idle = is_idle(tx.get(Company, 1), tx.select(Goal, ALIVE_GOALS))
+        return "" if idle else "a goal is alive by now"
     subject: Task | Round | Goal | None = None
     if run.kind == RunKind.DISCUSS:
         over = tx.value(

@@ -1,10 +1,11 @@
 """The limits of stage B (D-01). Pure."""
 
+from collections.abc import Iterable
 from enum import StrEnum
 
-from core.domain.entities import Company
+from core.domain.entities import Company, Goal
 from core.domain.limits import AUTO_IN_A_ROW
-from core.domain.states import Autonomy
+from core.domain.states import Autonomy, GoalStatus
 
 DAY_MS = 86_400_000
 
@@ -15,6 +16,17 @@ class Limit(StrEnum):
     STAGE_A = "stage_a"
     IN_A_ROW = "in_a_row"
     BUDGET = "budget"
+
+
+def is_idle(company: Company, goals: Iterable[Goal]) -> bool:
+    """Whether none of these living goals keeps the company busy (S1-01).
+
+    At stage B a report that only waits to be accepted does not: the next goal begins, and is counted (D-01).
+    """
+    unattended = company.autonomy == Autonomy.B
+    return all(
+        unattended and goal.status == GoalStatus.REPORTING and goal.auto_dispatched_at is not None for goal in goals
+    )
 
 
 def day_start(now: int) -> int:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from core.domain import agenda as found
+from core.domain.autonomy import is_idle
 from core.domain.entities import AgentRecord
 from core.domain.facts import Facts
 from core.domain.goals import mission_is_defined
@@ -22,16 +23,17 @@ def heartbeat(facts: Facts, now: int) -> Iterator[Item]:
     if not facts.company.dispatching:
         return
     # After a crash or a closed room nobody waits a quarter of an hour for what had begun already.
-    is_cut_off = facts.proposal_cut_off and not facts.goals and mission_is_defined(facts.company.mission)
+    idle = is_idle(facts.company, facts.goals)
+    is_cut_off = facts.proposal_cut_off and idle and mission_is_defined(facts.company.mission)
     if not is_due(facts.heartbeat_at, facts.heartbeat_called, now) and not is_cut_off:
         return
     ceo = pick(facts, (Role.CEO,))
     if ceo is None or any(run.agent_id == ceo.id for run in facts.runs):
         return
-    if facts.goals:
-        yield from _look_after(facts, ceo, now)
-    else:
+    if idle:
         yield from _refill(facts, ceo, now, is_cut_off)
+    else:
+        yield from _look_after(facts, ceo, now)
 
 
 def _look_after(facts: Facts, ceo: AgentRecord, now: int) -> Iterator[Item]:
