@@ -219,7 +219,7 @@ def _about(approval: Approval) -> list[str]:
     """What exactly is asked about, short; an act is named field by field, and what has no room is counted."""
     payload = approval.payload
     match approval.kind:
-        case ApprovalKind.CHALLENGE:
+        case ApprovalKind.CHALLENGE | ApprovalKind.QUESTION:
             return about_what(approval).splitlines()
         case ApprovalKind.GOAL_CHANGE if of_payload(payload) is not None:
             return [f"  why: {one_line(str(payload.get('why', '')))}"]
