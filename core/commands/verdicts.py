@@ -62,13 +62,19 @@ def _ask_operator(act: Act, task: Task) -> None:
     )  # fmt: skip
 
 
+def _is_deep(act: Act, task: Task) -> bool:
+    above = act.tx.find(Task, task.parent_id)
+    return above is not None and above.parent_id is not None
+
+
 def keep_follow_ups(act: Act, task: Task, review: Review) -> None:
     """New findings of a later review, and those of an approval, become draft tasks instead of refusing (F8).
 
-    Only once the verdict is settled: before, they would tell the second reviewer what the first one found.
+    Only once the verdict is settled: before, they would tell the second reviewer what the first one found. Those on a
+    follow-up's follow-up stay words of the review: work must not breed work without a person (F23).
     """
     findings = [dict(finding) for finding in review.findings]
-    if not any("follow_up" in finding for finding in findings):
+    if not any("follow_up" in finding for finding in findings) or _is_deep(act, task):
         return
     goal = act.tx.get(Goal, task.goal_id)
     for finding in findings:

@@ -152,7 +152,7 @@ async def test_a_reviewer_who_refuses_everything_brings_it_before_the_operator(r
         tasks = await simulation.board.readers.entities(Task, "id <= 2")
         assert {(task.status, task.review_attempts) for task in tasks} == {(TaskStatus.WAITING_HUMAN, REVIEW_ATTEMPTS)}
         questions = await simulation.board.readers.entities(Approval, "status = 'pending' AND kind = 'question'")
-        assert sorted(question.entity for question in questions) == ["task:1", "task:2"]
+        assert {question.entity for question in questions} >= {"task:1", "task:2"}
         begun = len(simulation.agents.begun)
         await steps(simulation, 20)
         assert len(simulation.agents.begun) == begun

@@ -2,11 +2,11 @@
 
 import pytest
 
-from core.domain.entities import Mention, Review, Round
+from core.domain.entities import Mention, Review, Round, Task
 from core.domain.errors import Conflict
 from core.domain.limits import EXCHANGE_MESSAGES, RUN_ATTEMPTS
 from core.domain.states import ReviewStep, RunKind, TaskStatus
-from tests.unit.world import World
+from tests.unit.world import FINDING, World
 
 TWO = tuple({"title": title, "end_state": "It is counted."} for title in ("one", "two"))
 THREE = {"goal_clear": "yes", "covered": "no", "next_step": "on"}
@@ -109,3 +109,22 @@ async def test_no_run_of_work_is_queued_while_a_plan_stands_open(world: World) -
         await world.run("ada", RunKind.EXECUTE, task_id=task.id)
     await world.operator("AcceptPlan", task=task.id)
     await world.run("ada", RunKind.EXECUTE, task_id=task.id)
+
+
+async def test_the_follow_ups_of_follow_ups_breed_no_more_tasks(world: World) -> None:
+    await world.an_active_goal("Count", "Search")
+    made = [1]
+    for _ in range(4):
+        await world.brought_to(made[-1], "review")
+        more = {**FINDING, "what": "the links too"}
+        run = await world.run("rita", RunKind.REVIEW, task_id=made[-1])
+        await world.verdict(run, made[-1], findings=(more,))
+        await world.finish(run)
+        follow_ups = await world.all(Task, "parent_id = :t", t=made[-1])
+        if not follow_ups:
+            break
+        await world.operator("EnqueueTask", task=follow_ups[0].id)
+        made.append(follow_ups[0].id)
+    assert len(made) == 3
+    reviews = await world.all(Review, "subject_id = :t", t=made[-1])
+    assert reviews[0].findings[0]["what"] == "the links too"
