@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from core import ticker as module
+from core.domain.actors import HUMAN
 from core.domain.entities import Event
 from core.domain.limits import TICK_MS
 from core.ticker import QUIET, Ticked, Ticker
@@ -124,8 +125,8 @@ async def test_a_tick_that_fails_does_not_end_the_loop(tmp_path: Path, monkeypat
         assert loop.ticker.trouble == ""
 
 
-def event(kind: str) -> Event:
-    return Event(id=1, at=0, actor="x", run_id=None, entity="tasks", entity_id=1, kind=kind, changed={}, cause=None)
+def event(kind: str, actor: str = "x") -> Event:
+    return Event(id=1, at=0, actor=actor, run_id=None, entity="tasks", entity_id=1, kind=kind, changed={}, cause=None)
 
 
 async def test_only_news_that_give_something_to_decide_wake_it(tmp_path: Path) -> None:
@@ -133,6 +134,14 @@ async def test_only_news_that_give_something_to_decide_wake_it(tmp_path: Path) -
         loop.ticker.hear([event(kind) for kind in sorted(QUIET)])
         await loop.ticked(1)
         loop.ticker.hear([event("TaskClaimed")])
+        await loop.ticked(2)
+
+
+async def test_a_persons_word_is_heard_at_once(tmp_path: Path) -> None:
+    async with beating(tmp_path) as loop:
+        loop.ticker.hear([event("CommentAdded", "scout")])
+        await loop.ticked(1)
+        loop.ticker.hear([event("CommentAdded", HUMAN)])
         await loop.ticked(2)
 
 
