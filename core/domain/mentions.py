@@ -17,6 +17,7 @@ GROUP_MAX = 30  # agents of one exchange that are looked for
 _AT = re.compile(r"(?<![A-Za-z0-9_.@-])@([A-Za-z][A-Za-z0-9_-]*|[^\W\d_]+)")
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
 _SHOWN = 40
+_UNKNOWN_MAX = 5  # names that are looked up among the known ones: a text may hold thousands
 _ALIKE = 0.6
 _EACH = EXCHANGE_MESSAGES // 2
 
@@ -44,8 +45,11 @@ def nearest(name: str, known: Iterable[str], n: int = 3) -> list[str]:
 
 def _likeness(wanted: str, other: str) -> float:
     # The beginning of a name is how people shorten it.
-    is_short = len(wanted) > 1 and other.startswith(wanted)
-    return 1.0 if is_short else SequenceMatcher(None, wanted, other).ratio()
+    if len(wanted) > 1 and other.startswith(wanted):
+        return 1.0
+    match = SequenceMatcher(None, wanted, other)
+    # The quick ones are upper bounds of the exact one, which is dear.
+    return 0.0 if min(match.real_quick_ratio(), match.quick_ratio()) < _ALIKE else match.ratio()
 
 
 def as_note(body: str) -> str | None:
@@ -65,11 +69,8 @@ def wakes(body: str, kind: CommentKind, author: str, known: Iterable[str], also:
     known = set(known)
     called = list(dict.fromkeys([*also, *_called(body)]))
     names = tuple(name for name in called if name in known and name != author)
-    unknown = {
-        name[:_SHOWN]: nearest(name[:_SHOWN], known - {author})
-        for name in called
-        if name not in known and name not in PERSON and name != author
-    }
+    strange = [name[:_SHOWN] for name in called if name not in known and name not in PERSON and name != author]
+    unknown = {name: nearest(name, known - {author}) for name in strange[:_UNKNOWN_MAX]}
     return Wakes(names, unknown, author != HUMAN and any(name in PERSON for name in called))
 
 
