@@ -9,7 +9,7 @@ from core.commands.tasks import Dependency, NewTask, add_dependency, add_task, a
 from core.domain.entities import Comment, Goal, Round, Task, TaskDep
 from core.domain.errors import Conflict, Invalid
 from core.domain.lifecycles import TASK
-from core.domain.limits import PARTS_MAX
+from core.domain.limits import PARTS_MAX, RUN_ATTEMPTS
 from core.domain.risk import higher
 from core.domain.states import TASK_FINAL, CommentKind, TaskStatus
 
@@ -129,6 +129,7 @@ def send_back_task(act: Act, command: SendBackTask) -> Answer:
     task = act.tx.get(Task, command.task)
     act.require_own_goal(task.goal_id)
     TASK.require(task.name_tag, task.status, TaskStatus.DRAFT, "SendBackTask", act.capacities)
+    _require_no_endless_return(act, task)
     task = move_task(act, task, TaskStatus.DRAFT, "SendBackTask", "TaskSentBack", reason=command.why)
     comment = act.tx.insert(
         Comment, "TaskSentToAuthor",
@@ -136,3 +137,17 @@ def send_back_task(act: Act, command: SendBackTask) -> Answer:
         kind=CommentKind.MAIL_REQUEST, body=command.why, reply_to=None, confidence=None,
     )  # fmt: skip
     return {"id": task.id, "status": "draft", "comment": comment.id, "wakes": mention(act, comment, [task.created_by])}
+
+
+def _require_no_endless_return(act: Act, task: Task) -> None:
+    """Raises Conflict when agents have sent it back as often as anything may be tried (F7, F23)."""
+    times = act.tx.value(
+        "SELECT count(*) FROM comments JOIN events ON entity = 'comments' AND entity_id = comments.id"
+        " AND events.kind = 'TaskSentToAuthor' WHERE task_id = :task AND comments.run_id IS NOT NULL",
+        task=task.id,
+    )
+    if act.run is not None and times >= RUN_ATTEMPTS:
+        raise Conflict(
+            f"{task.name_tag} is {task.status} and was sent back {times} times already.",
+            "Mend it yourself, or cancel it.",
+        )
