@@ -44,14 +44,16 @@ def post_plan(act: Act, command: PostPlan) -> Answer:
 
 
 def _require_no_standing_plan(act: Act, task: Task) -> None:
-    """A plan that stood is carried out: one more needs an objection, or work that was handed in since."""
+    """A plan that stood is carried out: one more needs an objection in its time, or work that was handed in since."""
     plan = act.tx.find(Comment, task.plan_comment)
     if plan is None or plan.author != act.label:
         return
     since = act.tx.value(
-        "SELECT 1 FROM comments WHERE task_id = :task AND id > :plan AND kind IN ('objection', 'handoff') LIMIT 1",
-        task=task.id, plan=plan.id,
-    )  # fmt: skip
+        "SELECT 1 FROM events WHERE entity = 'tasks' AND entity_id = :task"
+        " AND kind IN ('PlanObjected', 'TaskSubmitted') AND id > (SELECT max(id) FROM events WHERE entity = 'tasks' AND entity_id = :task AND kind = 'PlanPosted')"
+        " LIMIT 1",
+        task=task.id,
+    )
     if since is None:
         raise Conflict(f"Your plan of {task.name_tag} stands.", "Carry it out and submit the task.")
 

@@ -6,6 +6,7 @@ from core.agents.rehearsal.shift import Shift
 from core.agents.rehearsal.words import cut, named, plain
 from core.agents.rehearsal.works import ALL_WORKS
 from core.domain.entities import Comment, Goal, Task
+from core.domain.errors import Conflict
 from core.domain.states import CommentKind, Risk
 
 _ASKS = re.compile(r"\b(plan first|with a plan|a plan before|show (me )?the plan)\b|先.{0,6}(计划|方案)", re.IGNORECASE)
@@ -31,7 +32,10 @@ async def plan_is_due(shift: Shift, task: Task, kind: str) -> bool:
         )
         if plans and plans[0].author == shift.slug and not objections:
             return False
-    await shift.act("PostPlan", task=task.id, body=plan_of(task, kind, objections))
+    try:
+        await shift.act("PostPlan", task=task.id, body=plan_of(task, kind, objections))
+    except Conflict:  # it stood already when somebody objected: the handoff tells of it
+        return False
     return True
 
 
