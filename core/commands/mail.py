@@ -1,10 +1,11 @@
 """Mail: letters to the operator wait for an answer; an exchange without end goes to a person (C-18, F7)."""
 
+import json
 from collections.abc import Sequence
 
 from core.commands.approvals import answers, ask, consume_as_system
 from core.commands.registry import Act
-from core.domain.actors import Agent, System
+from core.domain.actors import HUMAN, Agent, System
 from core.domain.entities import AgentRecord, Approval, Comment, Goal, Mention, Task
 from core.domain.limits import EXCHANGE_MESSAGES
 from core.domain.mentions import GROUP_MAX, Said, Wakes, exchange, named_in
@@ -96,14 +97,19 @@ def answer_mail(act: Act, approval: Approval) -> str:
 
 
 def goes_in_circles(act: Act, comment: Comment, names: Sequence[str], agents: frozenset[str]) -> bool:
-    """Whether a small group of agents has only woken each other in this thread, and changed nothing meanwhile (F7).
+    """Whether a small group of agents has only woken each other, and changed nothing meanwhile (F7).
 
-    A decision of the operator about the exchange begins the count anew.
+    Looked at are the words of this thread, and those that led to this one over whatever threads. A decision of the
+    operator about the exchange begins the count anew.
     """
-    thread = _thread(act, comment, names)
-    last = exchange(thread, agents)
-    if not last:
-        return False
+    return any(
+        last and not _changed_anything(act, last)
+        for last in (exchange(words(act, comment, names), agents) for words in (_thread, _chain))
+    )
+
+
+def _changed_anything(act: Act, last: Sequence[Said]) -> bool:
+    """Whether one of those who wrote these words changed a task or an output since the first of them."""
     since = act.tx.value("SELECT min(id) FROM events WHERE entity = 'comments' AND entity_id = :id", id=last[0].id)
     group = {word.author for word in last}
     marks = {f"agent{i}": slug for i, slug in enumerate(sorted(group))}
@@ -112,7 +118,7 @@ def goes_in_circles(act: Act, comment: Comment, names: Sequence[str], agents: fr
         f" AND actor IN ({', '.join(f':{mark}' for mark in marks)}) ORDER BY id DESC LIMIT 1",
         since=since or 0, **marks,
     )  # fmt: skip
-    return changed is None
+    return changed is not None
 
 
 def _thread(act: Act, comment: Comment, names: Sequence[str]) -> list[Said]:
@@ -140,6 +146,31 @@ def _thread(act: Act, comment: Comment, names: Sequence[str]) -> list[Said]:
     ]  # fmt: skip
 
 
+def _chain(act: Act, comment: Comment, names: Sequence[str]) -> list[Said]:
+    """The words that led to this one, oldest first: each woke the run that wrote the next, in whatever thread.
+
+    It begins after the operator's last word in this thread, and after a word that the operator let go on.
+    """
+    spoke = act.tx.value(
+        f"SELECT max(id) FROM comments WHERE {_same_thread(comment)} AND author = :human",
+        task=comment.task_id, goal=comment.goal_id, human=HUMAN,
+    )  # fmt: skip
+    said = [Said(comment.id, comment.author, frozenset(names))]
+    run_id = comment.run_id
+    while run_id is not None and len(said) < _WORDS:
+        word = act.tx.one(
+            "SELECT comments.id, author, comments.run_id, EXISTS (SELECT 1 FROM events WHERE entity = 'mentions'"
+            " AND entity_id = mentions.id AND kind = 'MentionReleased') AS released FROM mentions"
+            " JOIN comments ON comments.id = comment_id WHERE mentions.run_id = :run",
+            run=run_id,
+        )
+        if word is None or word["released"] or word["id"] <= (spoke or 0):
+            break
+        said.append(Said(word["id"], word["author"], frozenset({said[-1].author})))
+        run_id = word["run_id"]
+    return said[::-1]
+
+
 def _written(kind: str, body: str) -> frozenset[str]:
     return frozenset() if kind == CommentKind.NOTE else frozenset(named_in(body))
 
@@ -150,10 +181,10 @@ def _chosen(act: Act, comments: Sequence[int]) -> dict[int, list[str]]:
         return {}
     found: dict[int, list[str]] = {}
     for row in act.tx.all(
-        "SELECT comment_id, slug FROM mentions JOIN agents ON agents.id = agent_id WHERE comment_id >= :first"
-        " AND comment_id <= :last",
-        first=min(comments), last=max(comments),
-    ):  # fmt: skip
+        "SELECT comment_id, slug FROM mentions JOIN agents ON agents.id = agent_id"
+        " WHERE comment_id IN (SELECT value FROM json_each(:comments))",
+        comments=json.dumps(list(comments)),
+    ):
         found.setdefault(row["comment_id"], []).append(row["slug"])
     return found
 

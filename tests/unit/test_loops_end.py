@@ -1,0 +1,142 @@
+"""Loops of agents that would never end, each of which ends at a person or at a limit (F6, F7, F8, F23)."""
+
+import time
+
+import pytest
+
+from core.domain.actors import Agent
+from core.domain.entities import Mention
+from core.domain.errors import Conflict
+from core.domain.limits import EXCHANGE_MESSAGES, OBJECTION_WINDOW_MS, RUN_ATTEMPTS
+from core.domain.mentions import wakes
+from core.domain.states import ApprovalKind, CommentKind, RunKind
+from tests.unit.world import HANDOFF, World
+
+
+async def woken(world: World, slug: str) -> Agent | None:
+    """The run that the next mention of an agent makes, if one waits."""
+    agent = await world.agent(slug)
+    waiting = await world.all(Mention, "status = 'pending' AND agent_id = :a ORDER BY id", a=agent.id)
+    if not waiting:
+        return None
+    one = waiting[0]
+    queued = await world.system(
+        "QueueRun", kind="mention", agent_id=agent.id, goal_id=one.goal_id, task_id=one.task_id, mention_id=one.id,
+        key=f"mention:{one.id}#{one.version}",
+    )  # fmt: skip
+    return await world.started(queued["id"])
+
+
+async def answers(world: World, words: int, threads: dict[str, list[int]], start: str = "ada") -> list[list[str]]:
+    """Agents that answer each other, each always below tasks of its own; who was held at each word."""
+    names = list(threads)
+    held, by = [], names.index(start)
+    run: Agent | None = await world.run(start)
+    for number in range(words):
+        slug, other = names[by % len(names)], names[(by + 1) % len(names)]
+        if run is None:
+            break
+        tasks = threads[slug]
+        said = await world.do(
+            run, "AddComment", task=tasks[number % len(tasks)], kind="question", body=f"Thanks, @{other}, {number}"
+        )
+        await world.finish(run)
+        held.append(said["held"])
+        by += 1
+        run = await woken(world, other)
+    return held
+
+
+async def test_an_exchange_over_several_threads_goes_to_a_person_too(world: World) -> None:
+    await world.an_active_goal("Count", "Sort")
+    held = await answers(world, 20, {"ada": [1], "bob": [2]})
+    assert held == [[]] * (EXCHANGE_MESSAGES - 1) + [["ada"]]
+    assert [approval.kind for approval in await world.pending("task:2")] == [ApprovalKind.EXCHANGE]
+
+
+async def test_a_circle_of_three_over_three_goals_is_held_at_its_ninth_word(world: World) -> None:
+    for title in ("Count", "Sort", "Name"):
+        await world.an_active_goal(title)
+    held = await answers(world, 40, {"ada": [1], "bob": [2], "rita": [3]})
+    assert held == [[]] * 8 + [["ada"]]
+
+
+async def test_a_yes_lets_an_exchange_over_threads_go_on_for_as_long_again(world: World) -> None:
+    await world.an_active_goal("Count", "Sort")
+    await answers(world, 20, {"ada": [1], "bob": [2]})
+    (asked,) = await world.pending("task:2")
+    await world.operator("DecideApproval", approval=asked.id, decision="approved")
+    run = await woken(world, "ada")
+    assert run is not None
+    held = []
+    for number in range(20):
+        slug, other, task = ("ada", "bob", 1) if number % 2 == 0 else ("bob", "ada", 2)
+        said = await world.do(run, "AddComment", task=task, kind="question", body=f"@{other}, again {number}")
+        await world.finish(run)
+        held.append(said["held"])
+        run = await woken(world, other)
+        if run is None:
+            break
+    assert held == [[]] * (EXCHANGE_MESSAGES - 1) + [["ada"]]
+
+
+async def test_work_between_the_words_over_threads_is_no_idle_exchange(world: World) -> None:
+    goal = await world.an_active_goal("Count", "Sort")
+    run: Agent | None = await world.run("ada", goal_id=goal.id)
+    for number in range(2 * EXCHANGE_MESSAGES):
+        assert run is not None
+        slug, other, task = ("ada", "bob", 1) if number % 2 == 0 else ("bob", "ada", 2)
+        if number % 4 == 0:
+            await world.do(run, "CreateTask", goal=goal.id, title=f"Part {number}", end_state="done")
+        said = await world.do(run, "AddComment", task=task, kind="question", body=f"@{other}, {number}")
+        assert said["held"] == []
+        await world.finish(run)
+        run = await woken(world, other)
+
+
+async def test_a_task_is_not_sent_back_and_offered_anew_for_ever(world: World) -> None:
+    goal = await world.an_active_goal()
+    ada = await world.run("ada", goal_id=goal.id)
+    made = await world.do(ada, "CreateTask", goal=goal.id, title="Sort", end_state="sorted")
+    cora = await world.run("cora", goal_id=goal.id)
+    for _ in range(RUN_ATTEMPTS):
+        await world.do(cora, "SendBackTask", task=made["id"], why="say by what")
+        await world.do(ada, "EnqueueTask", task=made["id"])
+    with pytest.raises(Conflict, match="sent back"):
+        await world.do(cora, "SendBackTask", task=made["id"], why="say by what")
+    await world.operator("SendBackTask", task=made["id"], why="a person may")
+
+
+async def test_a_plan_that_stood_is_carried_out_and_a_handoff_alone_begins_no_new_one(world: World) -> None:
+    task, ada = await world.a_task("working")
+    assert ada is not None
+    await world.do(ada, "PostPlan", task=task.id, body="First the large ones.")
+    await world.finish(ada)
+    world.clock.advance(OBJECTION_WINDOW_MS)
+    await world.system("ClosePlan", task=task.id)
+    ada = await world.run("ada", RunKind.EXECUTE, task_id=task.id)
+    await world.do(ada, "AddComment", task=task.id, kind="handoff", body=HANDOFF)
+    with pytest.raises(Conflict, match="stands"):
+        await world.do(ada, "PostPlan", task=task.id, body="Then the small ones.")
+
+
+async def test_a_plan_that_stood_is_carried_out_also_when_somebody_objects_afterwards(world: World) -> None:
+    task, ada = await world.a_task("working")
+    assert ada is not None
+    await world.do(ada, "PostPlan", task=task.id, body="First the large ones.")
+    await world.finish(ada)
+    await world.operator("AcceptPlan", task=task.id)
+    bob = await world.run("bob", goal_id=task.goal_id)
+    await world.do(bob, "AddComment", task=task.id, kind="objection", body="Too late, but no.")
+    ada = await world.run("ada", RunKind.EXECUTE, task_id=task.id)
+    with pytest.raises(Conflict, match="stands"):
+        await world.do(ada, "PostPlan", task=task.id, body="Then the small ones.")
+
+
+def test_a_text_full_of_unknown_names_holds_nobody_up() -> None:
+    body = " ".join(f"@nobody-{number}" for number in range(1300))
+    known = [f"somebody-{number}" for number in range(1000)]
+    begun = time.perf_counter()
+    called = wakes(body[:20_000], CommentKind.QUESTION, "ada", known)
+    assert time.perf_counter() - begun < 2
+    assert 0 < len(called.unknown) <= 5
