@@ -22,7 +22,8 @@ ENDED_GOALS = (
     " AS accepted FROM goals WHERE status IN ('done', 'failed', 'cancelled', 'archived') ORDER BY id DESC LIMIT :limit"
 )
 ALIVE_GOALS = "status NOT IN ('done', 'failed', 'cancelled', 'archived')"
-# Of a budget: what ended since its period began, and what is held back now; {} is a further condition on its scope.
+SCOPED = {"company": "", "agent": " AND agent_id = :id", "goal": " AND goal_id = :id"}
+# Of a budget: what ended since its period began, and what is held back now; {} is what `SCOPED` says.
 BUDGET_ENDED = "SELECT coalesce(sum(cost_micros), 0) FROM runs WHERE cost_micros > 0 AND ended_at >= :since{}"
 BUDGET_HELD_BACK = f"SELECT coalesce(sum(reserved_micros), 0) FROM runs WHERE {LIVE_RUNS}{{}}"
 # What runs like this one cost its agent, the newest first; and whether the agent ever cost anything.

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field
 
-from core.blackboard.queries import BUDGET_ENDED, BUDGET_HELD_BACK, COSTED, LAST_COSTS
+from core.blackboard.queries import BUDGET_ENDED, BUDGET_HELD_BACK, COSTED, LAST_COSTS, SCOPED
 from core.blackboard.transaction import Transaction
 from core.commands.approvals import answers, ask, consume_as_system
 from core.commands.company import COMPANY_ID, agent_by_slug
@@ -219,13 +219,6 @@ def standing_now(tx: Transaction, budget: Budget) -> Standing:
     ended: int = tx.value(BUDGET_ENDED.format(column), since=start, **parameters)
     held_back: int = tx.value(BUDGET_HELD_BACK.format(column), **parameters)
     return standing_of(budget, ended + held_back, tx.now)
-
-
-SCOPED = {
-    BudgetScope.COMPANY: "",
-    BudgetScope.AGENT: " AND agent_id = :id",
-    BudgetScope.GOAL: " AND goal_id = :id",
-}
 
 
 def _hold(act: Act, run: Run, standing: Standing, micros: int) -> str:

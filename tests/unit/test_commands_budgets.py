@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.blackboard.queries import BUDGET_ENDED, BUDGET_HELD_BACK, COSTED, LAST_COSTS
-from core.commands.budgets import SCOPED, standing_now
+from core.blackboard.queries import BUDGET_ENDED, BUDGET_HELD_BACK, COSTED, LAST_COSTS, SCOPED
+from core.commands.budgets import standing_now
 from core.commands.registry import Answer, parse
 from core.domain.entities import Approval, Budget, Run
 from core.domain.errors import Conflict, Forbidden, Invalid, NotFound

@@ -117,7 +117,8 @@ def _find(folder: Path, text: str) -> InboxItem:
 
 def _choice(item: InboxItem, key: str, verb: str, folder: Path) -> Choice:
     for choice in item.choices:
-        if choice.key == key:
+        # The keys r and d mean something else where money is asked for: it is raised and paused by their own words.
+        if choice.key == key and choice.command != "RaiseBudget":
             return choice
     possible = "; ".join(f"{choice.verb}: {typed(item, choice, folder)}" for choice in typeable(item))
     raise Conflict(f"{tag_of(item)} ({item.kind}): {verb} is not possible.", f"Possible: {possible or item.why}.")

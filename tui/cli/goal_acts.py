@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from core.commands.goal_progress import ArchiveGoal, CancelGoal, DispatchGoal
+from core.commands.goal_progress import ArchiveGoal, CancelGoal, DispatchGoal, PauseGoal
 from core.commands.goals import CreateGoal, ReviewGoal
 from core.commands.registry import Command, build
 from tui.cli import opening
@@ -39,6 +39,16 @@ def cancel(arguments: argparse.Namespace) -> int:
     """End a goal for good."""
     command = build(CancelGoal, goal=number_of(arguments.goal, "goal"), reason=arguments.reason)
     return send(arguments, command, "cancelled, with its open tasks and runs.")
+
+
+def pause(arguments: argparse.Namespace) -> int:
+    """Start no new run for a goal."""
+    return send(arguments, build(PauseGoal, goal=number_of(arguments.goal, "goal")), "paused: no run starts for it.")
+
+
+def resume(arguments: argparse.Namespace) -> int:
+    """Let a paused goal go on."""
+    return send(arguments, build(PauseGoal, goal=number_of(arguments.goal, "goal"), paused=False), "at work again.")
 
 
 def archive(arguments: argparse.Namespace) -> int:

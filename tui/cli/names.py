@@ -4,6 +4,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterable
+from decimal import Decimal
 from pathlib import Path
 
 from core.domain.errors import Invalid
@@ -82,8 +83,24 @@ def typed(item: InboxItem, choice: Choice, folder: Path) -> str:
         return f"opsroom start {place}"
     if choice.command == "DispatchGoal":
         return f"opsroom goal dispatch {place} {tag_of(item)}"
+    if choice.command == "RaiseBudget":
+        return _raising(item, choice, place)
+    if choice.command == "StopCompany":
+        return f"opsroom stop {place}"
+    if choice.command == "PauseAgent":
+        return f"opsroom agent pause {place} {choice.arguments['agent']}"
+    if choice.command == "PauseGoal":
+        return f"opsroom goal pause {place} {LETTERS['goal']}{choice.arguments['goal']}"
     reason = " --note 'why'" if choice.note_field else ""
     return f"opsroom {_BY_KEY[choice.key]} {place} {tag_of(item)}{reason}"
+
+
+def _raising(item: InboxItem, choice: Choice, place: str) -> str:
+    """The command that raises a budget; it names an agent as `agent:5` says."""
+    kind, _, number = item.entity.partition(":")
+    whose = {"company": "company", "goal": f"G{number}"}.get(kind, str(choice.arguments.get("slug") or f"A{number}"))
+    dollars = f"{Decimal(int(str(choice.arguments['micros']))) / 1_000_000:f}"
+    return f"opsroom budget raise {place} {whose} {dollars}{' --once' if choice.arguments.get('once') else ''}"
 
 
 def quoted(folder: Path) -> str:

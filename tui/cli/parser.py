@@ -10,6 +10,7 @@ from tui.cli.exits import Exit
 from tui.cli.table import GROUPS, SUBCOMMANDS, Subcommand
 
 _FIRST_WORDS = tuple(dict.fromkeys(subcommand.words[0] for subcommand in SUBCOMMANDS))
+_OF_BUDGET = frozenset(subcommand.words[1] for subcommand in SUBCOMMANDS if subcommand.words[0] == "budget")
 
 
 class Parser(argparse.ArgumentParser):
@@ -67,6 +68,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     if not arguments:
         return parser.parse_args(["room"])
     first = arguments[0]
+    if first == "budget" and len(arguments) > 1 and arguments[1] not in _OF_BUDGET and arguments[1][:1] != "-":
+        arguments = [first, "show", *arguments[1:]]
     if first in _FIRST_WORDS or first in ("-h", "--help", "--version"):
         return parser.parse_args(arguments)
     if first.startswith("-") and first != "--":

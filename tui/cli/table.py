@@ -54,6 +54,7 @@ CAPABILITIES = _argument("--capabilities", metavar="LIST", help="what it can do,
 MANAGER = _argument("--manager", metavar="AGENT", help="who it reports to; '' in an edit: nobody")
 RUNNER = _argument("--runner", metavar="KIND", help="what it runs on; its settings as a JSON object will do too")
 MAX_RUNS = _argument("--max-runs", type=int, metavar="N", help="runs at once (1-100)")
+SCOPE = _argument("scope", metavar="SCOPE", help="company, an agent's short name, or a goal, e.g. G1")
 APPROVE_ALL = _argument("--approve-all", action="store_true", help="take every decision by its approving choice")
 PACE = _argument("--pace", type=int, metavar="MS", help="how long the agents pause between acts (0-60000)")
 
@@ -212,6 +213,9 @@ SUBCOMMANDS: tuple[Subcommand, ...] = (
         "tui.cli.goal_acts:cancel",
         (DIR, GOAL, _argument("--reason", required=True, metavar="TEXT", help="why"), JSON),
     ),
+    Subcommand(("goal", "pause"), "start no new run for a goal until it is resumed", "tui.cli.goal_acts:pause",
+               (DIR, GOAL, JSON)),
+    Subcommand(("goal", "resume"), "let a paused goal go on", "tui.cli.goal_acts:resume", (DIR, GOAL, JSON)),
     Subcommand(("goal", "archive"), "put an ended goal out of sight", "tui.cli.goal_acts:archive", (DIR, GOAL, JSON)),
     Subcommand(
         ("task", "list"),
@@ -288,6 +292,33 @@ SUBCOMMANDS: tuple[Subcommand, ...] = (
         (DIR, AGENT, _argument("--reason", required=True, metavar="TEXT", help="why"), JSON),
     ),
     Subcommand(("org",), "who reports to whom", "tui.cli.agents:org", (DIR, JSON)),
+    Subcommand(("budget", "show"), "what was spent, and how the budgets stand; `opsroom budget DIR` is the same",
+               "tui.cli.budgets:show", (DIR, JSON)),
+    Subcommand(
+        ("budget", "set"),
+        "limit what the company, an agent or a goal may spend",
+        "tui.cli.budgets:set_limit",
+        (
+            DIR,
+            SCOPE,
+            _argument("usd", metavar="USD", help="so much a period, e.g. 2.50; 0 takes the limit away"),
+            _argument("--period", choices=("day", "week", "month", "total"), default="day",
+                      help="what it counts for, in UTC (default: day)"),
+            JSON,
+        ),
+    ),
+    Subcommand(
+        ("budget", "raise"),
+        "allow more; what was held starts",
+        "tui.cli.budgets:raise_limit",
+        (
+            DIR,
+            SCOPE,
+            _argument("usd", metavar="USD", help="so much more, e.g. 2.50"),
+            _argument("--once", action="store_true", help="only in the period that it is now"),
+            JSON,
+        ),
+    ),
     Subcommand(
         ("events",),
         "what happened, oldest first",
