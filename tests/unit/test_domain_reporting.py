@@ -29,7 +29,8 @@ def facts(text: str = "count", musts: int = 1, tasks: int = 1, **more: object) -
         Goal, title=text, must_haves=tuple(must(i, text) for i in range(1, musts + 1)), created_at=NOW,
         out_of_scope=(text,),
     )  # fmt: skip
-    done = [a(Task, id=i, title=text, status=TaskStatus.DONE) for i in range(1, tasks + 1)]
+    named = tuple(f"M{i}" for i in range(1, musts + 1))
+    done = [a(Task, id=i, title=text, status=TaskStatus.DONE, must_haves=named) for i in range(1, tasks + 1)]
     failed = [a(Task, id=tasks + i, title=text, status=TaskStatus.FAILED, reason=text) for i in range(1, tasks + 1)]
     outputs = [
         a(Output, id=i, goal_id=1, task_id=1, title=text, type=OutputType.DATA, path="a b/ü.md" if i % 2 else None,
