@@ -31,6 +31,8 @@ _IDLE = frozenset(
     {"TickStepFailed", "TicksMissed", "ClockStepped", *BEATS}
 )
 _ENDED = GOAL_FINAL | {GoalStatus.ARCHIVED}
+# What a person is told of while the goals that are there go on.
+_HINDERS_NOTHING = frozenset({"no ceo"})
 _ORDER = {"draft": 0, "dispatch": 1, "report": 3}
 
 
@@ -123,7 +125,7 @@ class Headless:
         """The end, if it is there; otherwise take the decisions that may be taken."""
         alive = await self._readers.entities(Goal, ALIVE_GOALS)
         self._goals |= {goal.id for goal in alive}
-        items = await owed(self._readers)
+        items = [item for item in await owed(self._readers) if item.kind not in _HINDERS_NOTHING]
         stopped = await self._stopped()
         self._waits = self._wait and bool(items or stopped or not alive)
         if self._approve_all and items:
