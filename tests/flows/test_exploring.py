@@ -251,7 +251,7 @@ async def test_what_is_written_in_a_talk_cannot_act(tmp_path: Path, wire: list[s
             await ready(pilot, office)
             await press(pilot, "enter")
             await settle_screen(pilot, Exploring)
-            for key in ("tab", "end", "escape", "ctrl+r", "ctrl+e", "down", "down", "end", "ctrl+s"):
+            for key in ("tab", "end", "escape", "ctrl+e", "down", "down", "end", "ctrl+s"):
                 await press(pilot, key)
             assert app.is_running
             await settle_screen(pilot, Exploring)
