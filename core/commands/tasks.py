@@ -175,9 +175,15 @@ def admit_work_of_agents(act: Act, goal: Goal, wanted: int = 1) -> None:
     )  # fmt: skip
     if made + wanted > TASKS_PER_RUN:
         raise Conflict(f"R{act.run.id} has made {made} tasks, which is the limit.", "Leave the rest to a later run.")
-    splits = act.run.kind == RunKind.SPLIT and goal.origin == Origin.OPERATOR  # the person asked for these (S1-11)
-    if goal.status == GoalStatus.DRAFT and goal.reviewed_by is not None and not splits:
-        # What the person approved had other tasks: it is theirs to look at again.
+    clear_review(act, goal)
+
+
+def clear_review(act: Act, goal: Goal) -> None:
+    """An agent changes what a draft would begin with: what the person approved was something else (C-10)."""
+    if act.run is None or goal.status != GoalStatus.DRAFT or goal.reviewed_by is None:
+        return
+    # These the person asked for, with a draft of their own that is to be split (S1-11).
+    if act.run.kind != RunKind.SPLIT or goal.origin != Origin.OPERATOR:
         act.tx.update(goal, "GoalReviewCleared", touch=False, reviewed_by=None, reviewed_at=None, reviewed_hash=None)
 
 
@@ -253,6 +259,7 @@ def edit_task(act: Act, command: EditTask) -> Answer:
     if changes.keys() & {"title", "intent", "end_state", "constraints"}:
         changes["risk"] = _risk_of(task, changes)
     if changes:
+        clear_review(act, act.tx.get(Goal, task.goal_id))
         act.tx.update(task, "TaskEdited", offer=task.offer + 1, broadcasts=0, **changes)
     return {"id": task.id, "changed": names}
 
@@ -285,6 +292,7 @@ def add_dependency_command(act: Act, command: AddDependency) -> Answer:
     act.require_own_goal(task.goal_id)
     if task.status not in (TaskStatus.DRAFT, TaskStatus.PENDING):
         raise Conflict(f"{task.name_tag} is {task.status}: it waits for nothing any more.", TASK.hint(task.status))
+    clear_review(act, act.tx.get(Goal, task.goal_id))
     edge = add_dependency(act, task.id, Dependency(task=command.depends_on, on_fail=command.on_fail))
     return {"task": task.id, "depends_on": edge.depends_on, "met": edge.met}
 
@@ -416,6 +424,7 @@ class CancelTask(Command):
 def cancel_task(act: Act, command: CancelTask) -> Answer:
     task = act.tx.get(Task, command.task)
     act.require_own_goal(task.goal_id)
+    clear_review(act, act.tx.get(Goal, task.goal_id))
     task = move_task(act, task, TaskStatus.CANCELLED, "CancelTask", "TaskCancelled", reason=command.reason)
     return {"id": task.id, "status": str(task.status)}
 
