@@ -28,9 +28,10 @@ OBJECTION_WINDOW_MS = 300_000  # S3-13
 PLANS_A_TASK = 3  # so many plans may meet an objection; then the operator is asked
 DISCUSSION_TURNS = 5  # C-16
 DISCUSSION_SEATS = 8  # agents woken in a turn
-TURN_WAIT_MS = 1_800_000  # a turn waits so long for answers to mentions; work that mentions on and on is no turn (F23)
+TURN_WAIT_MS = 1_800_000  # a turn waits so long for answers to mentions, and for those that do not come to speak (F23)
 EXCHANGE_MESSAGES = 6  # of two agents without any change of a task or output; then a person decides (F7)
 ROUND_CAP = 8
+STALLS_A_ROUND = 6  # so often the coordinator is called to a round that stands still, then a person (F23)
 BROADCASTS_BEFORE_ROUTER = 3  # C-09
 RUN_ATTEMPTS = 3
 

@@ -7,7 +7,7 @@ from core.domain.discussion import goes_on, seats
 from core.domain.entities import Goal, Run, Turn
 from core.domain.facts import Attempts, Facts
 from core.domain.limits import TURN_WAIT_MS
-from core.domain.states import AgentStatus, ApprovalKind, GoalStatus, RunKind
+from core.domain.states import AgentStatus, ApprovalKind, GoalStatus, RunKind, RunStatus
 from core.domain.tick.actions import Action, Held, Item, Step, queue
 from core.domain.tick.rounds import call_coordinator
 
@@ -67,6 +67,10 @@ def _turn(facts: Facts, goal: Goal, turn: Turn, now: int) -> Iterator[Item]:
     speaking = {run.agent_id for run in live if run.kind == RunKind.DISCUSS}
     heard = facts.heard.get(turn.id, frozenset())
     waits = [agent for agent in turn.agents if agent in active and agent not in heard]
+    if heard and now - turn.created_at >= TURN_WAIT_MS:
+        # Who cools down or is at other work goes without a word; who speaks may finish.
+        speaking -= {run.agent_id for run in live if run.kind == RunKind.DISCUSS and run.status == RunStatus.QUEUED}
+        waits = [agent for agent in waits if agent in speaking]
     for agent_id in waits:
         if agent_id not in speaking:
             base = bases.discuss_base(turn, agent_id)
