@@ -207,6 +207,7 @@ def _attempts(
             subjects.append((bases.round_review_base(round_), f"round:{round_.id}"))
         elif round_.status == RoundStatus.STALLED:
             subjects.append((bases.stall_base(round_), f"round:{round_.id}"))
+            subjects.append((bases.stalls_base(round_), f"round:{round_.id}"))
     with_round = {round_.goal_id for round_ in rounds}
     for goal in goals:
         if goal.status in (GoalStatus.PLANNING, GoalStatus.ACTIVE) and goal.id not in with_round:
@@ -227,22 +228,26 @@ def _attempts(
 
 
 def _attempts_of(tx: Transaction, base: str, entity: str) -> Attempts:
-    # '$' follows '#': the range holds exactly the keys of this base, by the unique index.
+    # '$' follows '#': the range holds exactly the keys of this base, by the unique index. All stalls of a round have
+    # keys of their own bases, with ':'.
+    own, after = (":", ";") if base.count(":") == 1 and base.startswith("stall:") else ("#", "$")
     statuses = [
         row["status"]
         for row in tx.all(
             "SELECT status FROM runs WHERE idempotency_key >= :low AND idempotency_key < :high"
             " AND status NOT IN ('queued', 'starting', 'running')",
-            low=f"{base}#",
-            high=f"{base}$",
+            low=f"{base}{own}",
+            high=f"{base}{after}",
         )
     ]
-    # Only answers to the question about these very attempts: another question's answer grants and refuses nothing.
+    # Only answers to the program's own question about these very attempts: another's grants and refuses nothing.
     answers = [
         row["status"]
         for row in tx.all(
-            "SELECT status, payload FROM approvals WHERE entity = :entity AND kind = 'question' ORDER BY id",
+            "SELECT status, payload FROM approvals WHERE entity = :entity AND kind = 'question'"
+            " AND requested_by = :system ORDER BY id",
             entity=entity,
+            system=SYSTEM,
         )
         if json.loads(row["payload"]).get("base") == base
     ]

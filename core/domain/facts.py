@@ -89,6 +89,11 @@ def stall_base(round_: Round) -> str:
     return f"stall:{round_.id}:{round_.progress_at}"
 
 
+def stalls_base(round_: Round) -> str:
+    """The name under which all calls to a stalled round are counted, whatever came of them."""
+    return f"stall:{round_.id}"
+
+
 def no_fit_base(task: Task) -> str:
     """The name under which calls of the coordinator to a task that fits nobody are counted."""
     return f"no_fit:{task.id}:{task.offer}"

@@ -9,6 +9,7 @@ from core.domain.facts import Attempts, Facts
 from core.domain.limits import (
     RUN_ATTEMPTS,
     STALL_MS,
+    STALLS_A_ROUND,
 )
 from core.domain.states import (
     ApprovalKind,
@@ -65,12 +66,31 @@ def _round(facts: Facts, goal: Goal, round_: Round, now: int, has_run: bool) -> 
             )
         case RoundStatus.STALLED if round_.id in facts.only_people:
             yield Held(f"round:{round_.id}", "every open task in it waits for the operator")
+        case RoundStatus.STALLED if not has_run and _stalls_on(facts, round_):
+            yield from _ask_about_stalls(facts, round_)
         case RoundStatus.STALLED if not has_run:
             yield from call_coordinator(
                 facts, RunKind.STALL, bases.stall_base(round_), "the round is stalled", goal, round_id=round_.id
             )
         case _:
             return
+
+
+def _stalls_on(facts: Facts, round_: Round) -> bool:
+    """Whether the coordinator was called as often as it is to a round that stands still again and again (F23)."""
+    tried = facts.attempts.get(bases.stalls_base(round_), Attempts())
+    return tried.failed >= STALLS_A_ROUND * (1 + tried.granted)
+
+
+def _ask_about_stalls(facts: Facts, round_: Round) -> Iterator[Item]:
+    base, entity = bases.stalls_base(round_), f"round:{round_.id}"
+    tried = facts.attempts[base]
+    if not tried.asked and not is_asked(facts, entity):
+        title = f"Round {round_.number} of G{round_.goal_id} stands still again, after {tried.failed} calls"
+        payload = {"what": "try_again", "on_reject": "cancel", "base": base}
+        arguments = {"kind": "question", "entity": entity, "title": title, "payload": payload}
+        yield Action(Step.ROUNDS, "RequestApproval", arguments, title)
+    yield Held(entity, "it waits for the operator's answer")
 
 
 def _moving(facts: Facts, round_: Round) -> bool:
