@@ -122,9 +122,15 @@ def request_approval(act: Act, command: RequestApproval) -> Answer:
 
 
 def _require_subject(act: Act, command: RequestApproval) -> None:
-    """What nobody could decide is not asked: no such thing, an ended one, or a failure of what is no goal at work."""
+    """What nobody could decide is not asked: no such thing, an ended one, or a failure of what is no goal at work.
+
+    Agents ask about the goal of their run alone.
+    """
     name, _, number = command.entity.partition(":")
     subject = act.tx.get(_SUBJECTS[name], int(number))
+    if isinstance(subject, (Task, Goal, Round)):
+        # A question holds up what it is about, and may end it.
+        act.require_own_goal(subject.id if isinstance(subject, Goal) else subject.goal_id)
     status = getattr(subject, "status", "")
     if command.kind == ApprovalKind.GOAL_FAILURE:
         if not isinstance(subject, Goal):

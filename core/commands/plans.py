@@ -50,8 +50,8 @@ def _require_no_standing_plan(act: Act, task: Task) -> None:
         return
     since = act.tx.value(
         "SELECT 1 FROM events WHERE entity = 'tasks' AND entity_id = :task"
-        " AND kind IN ('PlanObjected', 'TaskSubmitted') AND id > (SELECT max(id) FROM events WHERE entity = 'tasks' AND entity_id = :task AND kind = 'PlanPosted')"
-        " LIMIT 1",
+        " AND kind IN ('PlanObjected', 'TaskSubmitted') AND id > (SELECT max(id) FROM events"
+        " WHERE entity = 'tasks' AND entity_id = :task AND kind = 'PlanPosted') LIMIT 1",
         task=task.id,
     )
     if since is None:

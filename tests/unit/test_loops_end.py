@@ -5,11 +5,20 @@ import time
 import pytest
 
 from core.domain.actors import Agent
-from core.domain.entities import Mention
-from core.domain.errors import Conflict
-from core.domain.limits import EXCHANGE_MESSAGES, OBJECTION_WINDOW_MS, RUN_ATTEMPTS
+from core.domain.entities import AgentRecord, Mention, Run
+from core.domain.errors import Conflict, Forbidden
+from core.domain.facts import goal_base
+from core.domain.limits import (
+    EXCHANGE_MESSAGES,
+    OBJECTION_WINDOW_MS,
+    RUN_ATTEMPTS,
+    STALL_MS,
+    STALLS_A_ROUND,
+    TURN_WAIT_MS,
+)
 from core.domain.mentions import wakes
 from core.domain.states import ApprovalKind, CommentKind, RunKind
+from tests.unit.ticking import begun, queued, spoken, tick
 from tests.unit.world import HANDOFF, World
 
 
@@ -70,7 +79,7 @@ async def test_a_yes_lets_an_exchange_over_threads_go_on_for_as_long_again(world
     assert run is not None
     held = []
     for number in range(20):
-        slug, other, task = ("ada", "bob", 1) if number % 2 == 0 else ("bob", "ada", 2)
+        _, other, task = ("ada", "bob", 1) if number % 2 == 0 else ("bob", "ada", 2)
         said = await world.do(run, "AddComment", task=task, kind="question", body=f"@{other}, again {number}")
         await world.finish(run)
         held.append(said["held"])
@@ -85,7 +94,7 @@ async def test_work_between_the_words_over_threads_is_no_idle_exchange(world: Wo
     run: Agent | None = await world.run("ada", goal_id=goal.id)
     for number in range(2 * EXCHANGE_MESSAGES):
         assert run is not None
-        slug, other, task = ("ada", "bob", 1) if number % 2 == 0 else ("bob", "ada", 2)
+        _, other, task = ("ada", "bob", 1) if number % 2 == 0 else ("bob", "ada", 2)
         if number % 4 == 0:
             await world.do(run, "CreateTask", goal=goal.id, title=f"Part {number}", end_state="done")
         said = await world.do(run, "AddComment", task=task, kind="question", body=f"@{other}, {number}")
@@ -140,3 +149,96 @@ def test_a_text_full_of_unknown_names_holds_nobody_up() -> None:
     called = wakes(body[:20_000], CommentKind.QUESTION, "ada", known)
     assert time.perf_counter() - begun < 2
     assert 0 < len(called.unknown) <= 5
+
+
+async def test_a_seat_that_cools_down_does_not_hold_a_discussion_up_for_a_day(world: World) -> None:
+    goal = await world.a_goal()
+    await world.operator("DispatchGoal", goal=goal.id)
+    await tick(world)
+    await tick(world)
+    bob = await begun(world, RunKind.DISCUSS, "bob")
+    await world.finish(bob, "rate_limited", retry_at=world.clock.now + 86_400_000)
+    await spoken(world, RunKind.DISCUSS, "ada")
+    await tick(world)
+    assert len(await queued(world, RunKind.DISCUSS, "bob")) == 1
+    world.clock.advance(TURN_WAIT_MS - 1)
+    assert "CloseTurn" not in await tick(world)
+    world.clock.advance(1)
+    assert "CloseTurn" in await tick(world)
+    assert (await world.goal(goal.id)).status == "active"
+    assert await queued(world, RunKind.DISCUSS) == []
+
+
+async def test_a_turn_in_which_nobody_has_come_to_speak_yet_waits_on(world: World) -> None:
+    goal = await world.a_goal()
+    await world.operator("DispatchGoal", goal=goal.id)
+    await tick(world)
+    await tick(world)
+    world.clock.advance(2 * TURN_WAIT_MS)
+    assert "CloseTurn" not in await tick(world)
+    await spoken(world, RunKind.DISCUSS, "ada")
+    bob = await begun(world, RunKind.DISCUSS, "bob")
+    assert "CloseTurn" not in await tick(world)  # he speaks
+    await world.finish(bob)
+    assert "CloseTurn" in await tick(world)
+
+
+async def test_a_round_that_stands_still_again_and_again_goes_to_a_person(world: World) -> None:
+    goal = await world.an_active_goal()
+    await world.brought_to(1, "blocked")
+    calls = 0
+    for number in range(2, 30):
+        world.clock.advance(STALL_MS)
+        assert "StallRound" in await tick(world)
+        await tick(world)
+        if not await queued(world, RunKind.STALL):
+            break
+        calls += 1
+        cora = await begun(world, RunKind.STALL, "cora")
+        await world.do(cora, "CreateTask", goal=goal.id, title="Once more", end_state="counted", retry_of=number - 1)
+        await world.do(cora, "CancelTask", task=number - 1, reason="it is blocked")
+        await world.finish(cora)
+        for run in await world.all(Run, "status = 'running'"):
+            agent = await world.find(AgentRecord, run.agent_id)
+            await world.finish(Agent(agent.id, agent.slug, run.id, run.fence))
+        await world.brought_to(number, "blocked")
+    assert calls == STALLS_A_ROUND
+    (asked,) = await world.pending("round:1")
+    assert "stands still again" in asked.title
+    assert await tick(world) == []
+    await world.operator("DecideApproval", approval=asked.id, decision="approved")
+    await tick(world)
+    assert len(await queued(world, RunKind.STALL)) == 1
+
+
+async def test_an_agents_question_grants_and_refuses_no_attempts(world: World) -> None:
+    goal = await world.a_goal()
+    await world.operator("DispatchGoal", goal=goal.id)
+    await world.operator("PauseAgent", agent="ada")
+    await world.operator("PauseAgent", agent="bob")
+    await tick(world)
+    cora = await begun(world, RunKind.PLAN, "cora")
+    base = goal_base(await world.goal(goal.id), None)
+    await world.do(
+        cora, "RequestApproval", kind="question", entity=f"goal:{goal.id}", title="May I?", payload={"base": base}
+    )
+    await world.finish(cora)
+    (asked,) = await world.pending(f"goal:{goal.id}")
+    await world.operator("DecideApproval", approval=asked.id, decision="rejected", note="No.")
+    for _ in range(RUN_ATTEMPTS - 1):
+        await tick(world)
+        await spoken(world, RunKind.PLAN, "cora")
+    await tick(world)
+    assert [approval.requested_by for approval in await world.pending(f"goal:{goal.id}")] == ["system"]
+
+
+async def test_a_question_about_another_goal_cannot_hold_it_up_or_end_it(world: World) -> None:
+    await world.an_active_goal()
+    other = await world.an_active_goal("Sort")
+    cora = await world.run("cora", RunKind.PLAN, goal_id=1)
+    subjects = (f"goal:{other.id}", f"round:{(await world.round_of(other.id)).id}", "task:2")
+    for entity in subjects:
+        with pytest.raises(Forbidden, match="not about G2"):
+            await world.do(
+                cora, "RequestApproval", kind="question", entity=entity, title="Go on?", payload={"on_reject": "cancel"}
+            )
