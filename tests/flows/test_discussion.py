@@ -77,6 +77,7 @@ async def test_a_discussion_converges(tmp_path: Path, picture: Picture, size: tu
             first = await a_turn(office, goal)
             question = a_word(goal, "question", "@links do images count as links? @scot may know")
             await speaks(office, goal, first, "inventory", [a_task(goal, "M1", "Count every language"), question])
+            app.room.grow_older()  # ages as of now, however busy the machine is
             await settle(pilot)
             await press(pilot, "home")
             assert "turn 1 of 5: 1 of 2 have spoken" in one_text(shown(app))
@@ -88,6 +89,7 @@ async def test_a_discussion_converges(tmp_path: Path, picture: Picture, size: tu
             await speaks(office, goal, first, "links", [answer, a_task(goal, "M2", "Check the links")])
             await office.do("CloseTurn", System(), turn=first)
             second = await a_turn(office, goal)
+            app.room.grow_older()  # ages as of now, however busy the machine is
             await settle(pilot)
             await press(pilot, "home")
             assert "turn 2 of 5: 0 of 2 have spoken; turn 1 brought 2 tasks, 1 question" in one_text(shown(app))
@@ -98,6 +100,7 @@ async def test_a_discussion_converges(tmp_path: Path, picture: Picture, size: tu
                 await speaks(office, goal, second, slug)
             await office.do("CloseTurn", System(), turn=second)
             assert await outcomes(office) == ["goes_on", "converged"]
+            app.room.grow_older()  # ages as of now, however busy the machine is
             await settle(pilot)
             await press(pilot, "home")
             assert "it converged in turn 2: that brought nothing new" in one_text(shown(app))
@@ -120,8 +123,10 @@ async def test_a_discussion_does_not_converge(tmp_path: Path, picture: Picture) 
                     await speaks(office, goal, turn, slug, [objection])
                 await office.do("CloseTurn", System(), turn=turn)
             assert await outcomes(office) == ["goes_on"] * 4 + ["not_converged"]
+            app.room.grow_older()  # ages as of now, however busy the machine is
             await settle(pilot)
             app.room.detail.prose.action_scroll_home()
+            app.room.grow_older()  # ages as of now, however busy the machine is
             await settle(pilot)
             assert "no agreement after 5 turns: the coordinator rules" in one_text(shown(app))
             assert (await office.goal(goal)).status == "planning"
