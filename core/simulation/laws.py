@@ -124,6 +124,10 @@ FORBIDDEN = {
         " AND status = 'pending' AND entity = CASE WHEN mentions.task_id IS NULL THEN 'goal:' || mentions.goal_id"
         " ELSE 'task:' || mentions.task_id END)"
     ),
+    "a run that is not at work holds money back": (
+        "SELECT id, status, reserved_micros FROM runs WHERE reserved_micros > 0 AND status NOT IN"
+        " ('starting', 'running')"
+    ),
     "a goal was reported that lacks a must-have": (
         "SELECT goals.id, must.value ->> '$.id' AS lacks FROM goals, json_each(goals.must_haves) AS must"
         " WHERE status IN ('reporting', 'done') AND must.value ->> '$.waived_by' = '' AND NOT EXISTS (SELECT 1"
@@ -175,6 +179,8 @@ def _is_moved(tx: Transaction, task: dict[str, Any], known: set[str]) -> bool:
     """Whether a run, another task, or what its goal or round waits for will move it."""
     if task["current_run"] is not None:
         return True
+    if tx.value("SELECT paused_at FROM goals WHERE id = :g", g=task["goal_id"]) is not None:
+        return True  # by a person, who resumes it
     if tx.value(f"SELECT 1 FROM runs WHERE {LIVE} AND task_id = :t LIMIT 1", t=task["id"]) is not None:
         return True
     cause = (
