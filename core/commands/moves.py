@@ -175,9 +175,11 @@ def join_round(act: Act, task: Task, round_: Round, event: str, status: TaskStat
     return joined
 
 
-def cancel_questions(act: Act, entity: str) -> None:
-    """Pending questions about a subject that has ended or moved on are withdrawn."""
+def cancel_questions(act: Act, entity: str, but: frozenset[ApprovalKind] = frozenset()) -> None:
+    """Pending questions about a subject that has ended or moved on are withdrawn, except those of some kinds."""
     for approval in act.tx.select(Approval, "entity = :entity AND status = 'pending'", entity=entity):
+        if approval.kind in but:
+            continue
         APPROVAL.require(
             approval.name_tag, approval.status, ApprovalStatus.CANCELLED, "CancelApproval", SYSTEM_CAPACITY
         )

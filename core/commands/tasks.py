@@ -1,6 +1,7 @@
 """Commands that make and change tasks and their dependencies. Moves by the assignee are in `work`."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -15,11 +16,13 @@ from core.domain.entities import AgentRecord, Goal, Round, Task, TaskDep
 from core.domain.errors import Conflict, Forbidden, Invalid
 from core.domain.goals import is_reviewed
 from core.domain.lifecycles import TASK, Who
-from core.domain.limits import LEASE_MS, RUN_ATTEMPTS, TASKS_PER_RUN
-from core.domain.risk import raised
+from core.domain.limits import LEASE_MS, RUN_ATTEMPTS, TASKS_A_ROUND, TASKS_DEEP, TASKS_PER_RUN
+from core.domain.risk import higher, raised
+from core.domain.shape import missing_of
 from core.domain.states import (
     TASK_FINAL,
     AgentStatus,
+    ApprovalKind,
     GoalStatus,
     OnFail,
     Origin,
@@ -69,11 +72,12 @@ def add_task(act: Act, goal: Goal, new: NewTask, status: TaskStatus, round_: Rou
             raise Invalid(f"T{reference} belongs to another goal.", f"Name a task of {goal.name_tag}.")
     values = new.model_dump(exclude={"depends_on", "parent"})
     values["risk"] = raised(new.risk, (new.title, new.intent, new.end_state, *new.constraints), new.tags)
+    values |= _kept_from(act, new, values["risk"])
     task = act.tx.insert(
         Task, "TaskCreated",
         goal_id=goal.id, round_id=None, parent_id=new.parent, status=TaskStatus.DRAFT, block_kind=None,
         assignee_id=None, last_assignee_id=None, current_run=None, fence=0, lease_until=None, attempts=0,
-        review_attempts=0, open_deps=0, offer=1, broadcasts=0, broadcast_at=None, created_by=act.label, reason="",
+        open_deps=0, offer=1, broadcasts=0, broadcast_at=None, created_by=act.label, reason="",
         **values,
     )  # fmt: skip
     for dependency in new.depends_on:
@@ -81,6 +85,21 @@ def add_task(act: Act, goal: Goal, new: NewTask, status: TaskStatus, round_: Rou
     if round_ is not None:
         task = join_round(act, act.tx.get(Task, task.id), round_, "TaskEnqueued", status)
     return task
+
+
+def _kept_from(act: Act, new: NewTask, risk: Risk) -> dict[str, Any]:
+    """What a new attempt keeps of the ended task: its red lines and its risk, and by an agent how often it was refused.
+
+    Else a gate or the third refusal would be left out by cancelling a task and making it again.
+    """
+    if new.retry_of is None:
+        return {"review_attempts": 0}
+    before = act.tx.get(Task, new.retry_of)
+    return {
+        "tags": tuple(dict.fromkeys((*before.tags, *new.tags))),
+        "risk": higher(before.risk, risk),
+        "review_attempts": 0 if act.run is None else before.review_attempts,
+    }
 
 
 def _require_free_key(act: Act, goal: Goal, key: str | None) -> None:
@@ -175,7 +194,33 @@ def admit_work_of_agents(act: Act, goal: Goal, wanted: int = 1) -> None:
     )  # fmt: skip
     if made + wanted > TASKS_PER_RUN:
         raise Conflict(f"R{act.run.id} has made {made} tasks, which is the limit.", "Leave the rest to a later run.")
+    _require_no_endless_work(act, goal, wanted)
     clear_review(act, goal)
+
+
+def _require_no_endless_work(act: Act, goal: Goal, wanted: int) -> None:
+    """Raises Conflict when work has bred work too long within one round (F23)."""
+    round_ = open_round_of(act, goal)
+    if round_ is not None and round_.total_tasks + wanted > TASKS_A_ROUND:
+        raise Conflict(f"{round_.name_tag} has {round_.total_tasks} tasks, which is the limit.", "Plan the next round.")
+    deep, task_id = 0, act.own_run().task_id
+    while task_id is not None and deep <= TASKS_DEEP:
+        task_id, deep = _made_for(act, task_id), deep + 1
+    if deep > TASKS_DEEP:
+        raise Conflict(
+            f"T{act.own_run().task_id} came of {TASKS_DEEP} tasks already, each of which made the next one.",
+            "Say in the handoff what is left; the coordinator plans it.",
+        )
+
+
+def _made_for(act: Act, task_id: int) -> int | None:
+    """The task whose run made this one; None if a person made it, or a run about no task."""
+    found: int | None = act.tx.value(
+        "SELECT runs.task_id FROM events JOIN runs ON runs.id = events.run_id WHERE events.entity = 'tasks'"
+        " AND events.entity_id = :task AND events.kind = 'TaskCreated'",
+        task=task_id,
+    )
+    return found
 
 
 def clear_review(act: Act, goal: Goal) -> None:
@@ -253,7 +298,11 @@ def edit_task(act: Act, command: EditTask) -> Answer:
     if set(changes) - {"priority"} and task.status not in (TaskStatus.DRAFT, TaskStatus.PENDING, TaskStatus.BLOCKED):
         raise Conflict(f"{task.name_tag} is {task.status}: its text is settled.", "Cancel it and make a new one.")
     names = sorted(changes)
-    if changes.keys() & {"intent", "end_state", "constraints"}:
+    edited, goal = replace(task, **changes), act.tx.get(Goal, task.goal_id)
+    is_draft_of_round = task.status == TaskStatus.DRAFT and task.round_id is not None  # it is looked at when offered
+    if not is_draft_of_round and set(missing_of(edited, goal)) - set(missing_of(task, goal)):
+        require_shape(act, goal, [edited])
+    if changes.keys() & {"intent", "end_state", "constraints", "must_haves"}:
         # Another task is judged by other criteria: they are frozen anew at its next review (F8).
         changes["criteria"] = ()
     if changes.keys() & {"title", "intent", "end_state", "constraints"}:
@@ -408,7 +457,8 @@ def resume_task(act: Act, command: ResumeTask) -> Answer:
         )  # fmt: skip
     else:
         task = move_task(act, task, target, "ResumeTask", "TaskResumed", reason=command.note, attempts=0)
-    cancel_questions(act, f"task:{task.id}")
+    # Letters and held words wait for an answer of their own.
+    cancel_questions(act, f"task:{task.id}", but=frozenset({ApprovalKind.MAIL, ApprovalKind.EXCHANGE}))
     return {"id": task.id, "status": str(task.status)}
 
 

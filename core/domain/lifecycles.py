@@ -155,12 +155,13 @@ TASK = _moves(
         ("pending", "draft", "SendBackTask", "HCS", "malformed: its author is told what is missing"),
         ("draft pending blocked", "cancelled", "SplitTask", "HC", "its parts take its place"),
         (
-            "draft pending claimed working review blocked waiting_human",
+            "draft pending claimed working review blocked",
             "cancelled",
             "CancelTask",
             "HCS",
             "with a reason",
         ),
+        ("waiting_human", "cancelled", "CancelTask", "HS", "with a reason; what a person is asked no agent withdraws"),
     ],
 )
 

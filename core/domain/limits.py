@@ -16,6 +16,8 @@ TASKS_AT_ONCE = 500  # in one command: the writer serves everybody
 PARTS_MAX = 20  # of one task that is split
 PENDING_HIRES = 20  # wait for the operator at once (F23)
 TASKS_PER_RUN = 50  # work must not breed work without a person (F23)
+TASKS_DEEP = 4  # a task whose run made a task whose run made a task …: the next round plans what is left
+TASKS_A_ROUND = 1_000  # then agents add none to it
 FILE_OUTPUT_MAX = 33_554_432  # bytes; it is hashed while the board waits
 INLINE_OUTPUT_MAX = 65_536  # bytes; larger outputs are files in the company's folder
 

@@ -6,7 +6,7 @@ from core.commands.reporting import light_outputs
 from core.domain.actors import Agent
 from core.domain.coverage import Coverage, cover
 from core.domain.entities import AgentRecord, Approval, Decision, Goal, Run, Task
-from core.domain.errors import Conflict
+from core.domain.errors import Conflict, Forbidden, Invalid
 from core.domain.states import GoalStatus, Risk, RoundStatus, RunKind, TaskStatus
 from core.guardrails import shipped
 from tests.unit.ticking import turn_of
@@ -139,3 +139,59 @@ async def test_a_coordinator_that_rules_does_not_begin_without_a_task_of_its_own
     with pytest.raises(Conflict, match="M1"):
         await world.do(cora, "ActivateGoal", goal=goal.id)
     assert (await world.goal(goal.id)).status == GoalStatus.PLANNING
+
+
+async def test_what_a_person_is_asked_no_agent_withdraws_by_cancelling_the_task(world: World) -> None:
+    await world.an_active_goal()
+    for _ in range(3):
+        await world.brought_to(1, "review")
+        await ended(world)
+        await world.reviewed(1, "rejected")
+    assert (await world.task(1)).status == TaskStatus.WAITING_HUMAN
+    cora = await world.run("cora", RunKind.STALL, goal_id=1)
+    with pytest.raises(Forbidden, match="CancelTask"):
+        await world.do(cora, "CancelTask", task=1, reason="I make another one")
+    assert len(await world.pending("task:1")) == 1
+    await world.operator("CancelTask", task=1, reason="a person may")
+
+
+async def test_a_task_made_again_keeps_its_red_line_its_risk_and_its_refusals(world: World) -> None:
+    goal = await world.an_active_goal()
+    made = await world.operator("CreateTask", goal=goal.id, title="Sort", tags=("docs",), risk="high")
+    await world.brought_to(made["id"], "review")
+    await ended(world)
+    for by in ("chad", "rita"):
+        await world.reviewed(made["id"], "rejected", by=by)
+    cora = await world.run("cora", RunKind.STALL, goal_id=goal.id)
+    await world.do(cora, "CancelTask", task=made["id"], reason="once more from the beginning")
+    new = {"goal": goal.id, "title": "Sort", "end_state": "sorted", "retry_of": made["id"]}
+    again = await world.task((await world.do(cora, "CreateTask", **new))["id"])
+    assert (again.tags, again.risk, again.review_attempts) == (("docs",), Risk.HIGH, 1)
+    by_hand = await world.task((await world.operator("CreateTask", **new))["id"])
+    assert (by_hand.tags, by_hand.risk, by_hand.review_attempts) == (("docs",), Risk.HIGH, 0)
+
+
+async def test_other_must_haves_of_a_task_are_other_criteria(world: World) -> None:
+    goal = await world.an_active_goal(must_haves=("count", "sizes"), tasks=({"title": "Count", "must_haves": ("M1",)},))
+    await world.brought_to(1, "review")
+    await ended(world)
+    await world.reviewed(1, "rejected")
+    cora = await world.run("cora", RunKind.STALL, goal_id=goal.id)
+    with pytest.raises(Invalid, match="lacks"):
+        await world.do(cora, "EditTask", task=1, must_haves=())
+    await world.do(cora, "EditTask", task=1, must_haves=("M2",), end_state="all sizes are known")
+    await world.brought_to(1, "review", by="bob")
+    await ended(world)
+    rita = await world.run("rita", RunKind.REVIEW, task_id=1)
+    finding = {"what": "no sizes", "where": "O2", "change": "sizes", "because": "asked for", "criterion": "M2"}
+    await world.verdict(rita, 1, "rejected", findings=(finding,))
+    assert (await world.task(1)).review_attempts == 2
+
+
+async def test_a_letter_outlasts_the_answer_to_another_question_about_its_task(world: World) -> None:
+    task, ada = await world.a_task("working")
+    assert ada is not None
+    await world.do(ada, "AddComment", task=task.id, kind="question", body="@operator, links as well?")
+    await world.do(ada, "AskOperator", task=task.id, kind="question", title="Which folder?", payload={})
+    await world.operator("ResumeTask", task=task.id)
+    assert [approval.kind for approval in await world.pending(f"task:{task.id}")] == ["mail"]

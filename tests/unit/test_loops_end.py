@@ -14,6 +14,7 @@ from core.domain.limits import (
     RUN_ATTEMPTS,
     STALL_MS,
     STALLS_A_ROUND,
+    TASKS_DEEP,
     TURN_WAIT_MS,
 )
 from core.domain.mentions import wakes
@@ -242,3 +243,31 @@ async def test_a_question_about_another_goal_cannot_hold_it_up_or_end_it(world: 
             await world.do(
                 cora, "RequestApproval", kind="question", entity=entity, title="Go on?", payload={"on_reject": "cancel"}
             )
+
+
+async def test_tasks_whose_runs_make_the_next_task_end(world: World) -> None:
+    goal = await world.an_active_goal()
+    task_id = 1
+    for _ in range(TASKS_DEEP):
+        run = await world.brought_to(task_id, "working")
+        assert run is not None
+        made = await world.do(run, "CreateTask", goal=goal.id, title=f"After T{task_id}", end_state="done")
+        await world.do(run, "FailTask", task=task_id, reason="the next one does it")
+        await world.finish(run)
+        task_id = made["id"]
+    run = await world.brought_to(task_id, "working")
+    assert run is not None
+    with pytest.raises(Conflict, match="came of"):
+        await world.do(run, "CreateTask", goal=goal.id, title="And so on", end_state="done")
+    cora = await world.run("cora", RunKind.STALL, goal_id=goal.id)
+    await world.do(cora, "CreateTask", goal=goal.id, title="A plan", end_state="done")
+
+
+async def test_agents_add_tasks_to_a_round_up_to_a_limit(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("core.commands.tasks.TASKS_A_ROUND", 2)
+    goal = await world.an_active_goal()
+    cora = await world.run("cora", RunKind.STALL, goal_id=goal.id)
+    await world.do(cora, "CreateTask", goal=goal.id, title="Second", end_state="done")
+    with pytest.raises(Conflict, match="has 2 tasks"):
+        await world.do(cora, "CreateTask", goal=goal.id, title="Third", end_state="done")
+    await world.operator("CreateTask", goal=goal.id, title="Third")
