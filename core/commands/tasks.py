@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from core.commands.bounds import require_no_endless_block, require_no_endless_work
 from core.commands.company import agent_by_slug
 from core.commands.moves import join_round, meet_dependency, move_task, release_task
 from core.commands.registry import Act, Answer, Command, Reason, Slug, Text, Title, handles, letters
@@ -16,7 +17,7 @@ from core.domain.entities import AgentRecord, Goal, Round, Task, TaskDep
 from core.domain.errors import Conflict, Forbidden, Invalid
 from core.domain.goals import is_reviewed
 from core.domain.lifecycles import TASK, Who
-from core.domain.limits import LEASE_MS, RUN_ATTEMPTS, TASKS_A_ROUND, TASKS_DEEP, TASKS_PER_RUN
+from core.domain.limits import LEASE_MS, REVIEW_ATTEMPTS, TASKS_PER_RUN
 from core.domain.risk import higher, raised
 from core.domain.shape import missing_of
 from core.domain.states import (
@@ -90,7 +91,8 @@ def add_task(act: Act, goal: Goal, new: NewTask, status: TaskStatus, round_: Rou
 def _kept_from(act: Act, new: NewTask, risk: Risk) -> dict[str, Any]:
     """What a new attempt keeps of the ended task: its red lines and its risk, and by an agent how often it was refused.
 
-    Else a gate or the third refusal would be left out by cancelling a task and making it again.
+    Else a gate or the third refusal would be left out by cancelling a task and making it again. What the operator
+    decided about, after each third one, counts no more.
     """
     if new.retry_of is None:
         return {"review_attempts": 0}
@@ -98,7 +100,7 @@ def _kept_from(act: Act, new: NewTask, risk: Risk) -> dict[str, Any]:
     return {
         "tags": tuple(dict.fromkeys((*before.tags, *new.tags))),
         "risk": higher(before.risk, risk),
-        "review_attempts": 0 if act.run is None else before.review_attempts,
+        "review_attempts": 0 if act.run is None else before.review_attempts % REVIEW_ATTEMPTS,
     }
 
 
@@ -194,33 +196,8 @@ def admit_work_of_agents(act: Act, goal: Goal, wanted: int = 1) -> None:
     )  # fmt: skip
     if made + wanted > TASKS_PER_RUN:
         raise Conflict(f"R{act.run.id} has made {made} tasks, which is the limit.", "Leave the rest to a later run.")
-    _require_no_endless_work(act, goal, wanted)
+    require_no_endless_work(act, open_round_of(act, goal), wanted)
     clear_review(act, goal)
-
-
-def _require_no_endless_work(act: Act, goal: Goal, wanted: int) -> None:
-    """Raises Conflict when work has bred work too long within one round (F23)."""
-    round_ = open_round_of(act, goal)
-    if round_ is not None and round_.total_tasks + wanted > TASKS_A_ROUND:
-        raise Conflict(f"{round_.name_tag} has {round_.total_tasks} tasks, which is the limit.", "Plan the next round.")
-    deep, task_id = 0, act.own_run().task_id
-    while task_id is not None and deep <= TASKS_DEEP:
-        task_id, deep = _made_for(act, task_id), deep + 1
-    if deep > TASKS_DEEP:
-        raise Conflict(
-            f"T{act.own_run().task_id} came of {TASKS_DEEP} tasks already, each of which made the next one.",
-            "Say in the handoff what is left; the coordinator plans it.",
-        )
-
-
-def _made_for(act: Act, task_id: int) -> int | None:
-    """The task whose run made this one; None if a person made it, or a run about no task."""
-    found: int | None = act.tx.value(
-        "SELECT runs.task_id FROM events JOIN runs ON runs.id = events.run_id WHERE events.entity = 'tasks'"
-        " AND events.entity_id = :task AND events.kind = 'TaskCreated'",
-        task=task_id,
-    )
-    return found
 
 
 def clear_review(act: Act, goal: Goal) -> None:
@@ -407,29 +384,12 @@ class UnblockTask(Command):
 def unblock_task(act: Act, command: UnblockTask) -> Answer:
     task = act.tx.get(Task, command.task)
     act.require_own_goal(task.goal_id)
-    _require_no_endless_block(act, task)
+    require_no_endless_block(act, task)
     task = move_task(
         act, task, TaskStatus.PENDING, "UnblockTask", "TaskUnblocked",
         assignee_id=None, last_assignee_id=task.assignee_id, reason=command.note,
     )  # fmt: skip
     return {"id": task.id, "status": str(task.status)}
-
-
-def _require_no_endless_block(act: Act, task: Task) -> None:
-    """Raises Conflict when agents have unblocked it as often as anything may be tried: then a person decides (F23)."""
-    if act.run is None or task.status != TaskStatus.BLOCKED:
-        return
-    times = act.tx.value(
-        "SELECT count(*) FROM events WHERE entity = 'tasks' AND entity_id = :task AND kind = 'TaskUnblocked'"
-        " AND run_id IS NOT NULL AND id > coalesce((SELECT max(id) FROM events WHERE entity = 'tasks'"
-        " AND entity_id = :task AND kind IN ('TaskUnblocked', 'TaskResumed') AND run_id IS NULL), 0)",
-        task=task.id,
-    )
-    if times >= RUN_ATTEMPTS:
-        raise Conflict(
-            f"{task.name_tag} is blocked again, after {times} agents' attempts to unblock it.",
-            "Cancel or split it, or leave it: it is in the operator's inbox.",
-        )
 
 
 class ResumeTask(Command):

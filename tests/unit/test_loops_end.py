@@ -264,7 +264,7 @@ async def test_tasks_whose_runs_make_the_next_task_end(world: World) -> None:
 
 
 async def test_agents_add_tasks_to_a_round_up_to_a_limit(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("core.commands.tasks.TASKS_A_ROUND", 2)
+    monkeypatch.setattr("core.commands.bounds.TASKS_A_ROUND", 2)
     goal = await world.an_active_goal()
     cora = await world.run("cora", RunKind.STALL, goal_id=goal.id)
     await world.do(cora, "CreateTask", goal=goal.id, title="Second", end_state="done")
