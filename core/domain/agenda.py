@@ -70,7 +70,7 @@ def agenda(living: Living) -> tuple[Item, ...]:
         *_conflicts(tasks, living.edges),
         *_drafts(goals, tasks.values(), living.rounds),
         *_stalled(goals, living),
-        *(_single(goals[number]) for number in sorted(living.single) if number in goals),
+        *(_single(goals[number]) for number in sorted(living.single) if number in goals and _is_more(goals[number])),
     ]
     return tuple(item for item in found if item.entity not in living.asked)[:AGENDA_MAX]
 
@@ -125,6 +125,11 @@ def _stalled(goals: Mapping[int, Goal], living: Living) -> list[Item]:
         for round_ in living.rounds
         if round_.status == RoundStatus.STALLED and round_.goal_id in goals and round_.id not in living.only_people
     ]  # fmt: skip
+
+
+def _is_more(goal: Goal) -> bool:
+    """Whether one task is less than was to be expected: what must be there only once is one task."""
+    return sum(not must["waived_by"] for must in goal.must_haves) != 1
 
 
 def _single(goal: Goal) -> Item:

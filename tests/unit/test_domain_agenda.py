@@ -100,6 +100,8 @@ def test_a_stalled_round_is_on_it_unless_it_only_waits_for_people() -> None:
 
 def test_planning_that_ended_with_one_task_is_on_it() -> None:
     assert found(single=frozenset({1})) == [("one_task", "goal:1")]
+    only = a(Goal, must_haves=({"id": "M1", "text": "a figure", "waived_by": ""},), **REVIEWED)
+    assert found(single=frozenset({1}), goals=(only,)) == []
 
 
 def test_what_the_operator_was_asked_about_is_in_the_inbox_and_not_on_it() -> None:
