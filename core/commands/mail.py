@@ -114,7 +114,8 @@ def _changed_anything(act: Act, last: Sequence[Said]) -> bool:
     group = {word.author for word in last}
     marks = {f"agent{i}": slug for i, slug in enumerate(sorted(group))}
     changed = act.tx.value(
-        "SELECT 1 FROM events WHERE id > :since AND entity IN ('tasks', 'outputs')"
+        # The plus keeps the planner on the newest events, instead of all of tasks that there ever were.
+        "SELECT 1 FROM events WHERE id > :since AND +entity IN ('tasks', 'outputs')"
         f" AND actor IN ({', '.join(f':{mark}' for mark in marks)}) ORDER BY id DESC LIMIT 1",
         since=since or 0, **marks,
     )  # fmt: skip
@@ -125,8 +126,8 @@ def _thread(act: Act, comment: Comment, names: Sequence[str]) -> list[Said]:
     """The last words of the comment's thread since the operator last decided about it, oldest first."""
     tx = act.tx
     decided = tx.value(
-        "SELECT max(events.id) FROM approvals JOIN events ON entity_id = approvals.id AND events.entity = 'approvals'"
-        " WHERE approvals.kind = 'exchange' AND approvals.entity = :entity AND decided_by IS NOT NULL",
+        "SELECT max(id) FROM events WHERE entity = 'approvals' AND entity_id IN (SELECT id FROM approvals"
+        " WHERE entity = :entity AND kind = 'exchange' AND decided_by IS NOT NULL)",
         entity=thread_of(comment),
     )  # fmt: skip
     rows = tx.all(

@@ -142,8 +142,8 @@ def send_back_task(act: Act, command: SendBackTask) -> Answer:
 def _require_no_endless_return(act: Act, task: Task) -> None:
     """Raises Conflict when agents have sent it back as often as anything may be tried (F7, F23)."""
     times = act.tx.value(
-        "SELECT count(*) FROM comments JOIN events ON entity = 'comments' AND entity_id = comments.id"
-        " AND events.kind = 'TaskSentToAuthor' WHERE task_id = :task AND comments.run_id IS NOT NULL",
+        "SELECT count(*) FROM comments WHERE task_id = :task AND run_id IS NOT NULL AND EXISTS (SELECT 1 FROM events"
+        " WHERE entity = 'comments' AND entity_id = comments.id AND kind = 'TaskSentToAuthor')",
         task=task.id,
     )
     if act.run is not None and times >= RUN_ATTEMPTS:
