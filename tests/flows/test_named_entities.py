@@ -85,3 +85,27 @@ async def test_a_change_of_the_organisation_is_refused_with_a_reason(tmp_path: P
             await wait(pilot, office, 6)
             asked = (await office.company.board.readers.entities(Approval, "id = :id", id=answer["id"]))[0]
             assert (asked.status, asked.note) == (ApprovalStatus.REJECTED, "not now")
+
+
+async def test_what_happens_to_hires_and_agents_meanwhile_shows_at_once(tmp_path: Path) -> None:
+    async with an_office(tmp_path / "c") as office:
+        number = await a_hire_waits(office)
+        app = office.app()
+        async with app.run_test(size=HOME) as pilot:
+            await ready(pilot, office)
+            await press(pilot, "i")
+            payload = {"slug": "scout-2", "name": "Milo the second"}
+            await office.do("EditApproval", approval=number, payload=payload)
+            await wait(pilot, office, 1)
+            assert app.room.situation.ref == "hire:scout-2"
+            assert "Hire Milo the second (scout-2)" in head_of(app)
+            await office.do("HireAgent", slug="scout-2", name="Another", role="reviewer")
+            await wait(pilot, office, 1)
+            assert "has that name by now" in head_of(app)
+            await press(pilot, "a")
+            await wait(pilot, office, 6)
+            assert "cannot be carried out any more" in app.room.message.says
+            await office.do("RetireAgent", agent="ceo", reason="enough")
+            await wait(pilot, office, 1)
+            assert {item.kind for item in app.room.view.inbox()} == {"hire_agent", "no ceo"}
+            assert app.room.view.ceo() is None
