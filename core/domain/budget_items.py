@@ -22,7 +22,7 @@ def question(approval: Approval) -> InboxItem:
                 f"nothing that it would pay for starts {until}", "note")  # fmt: skip
     return InboxItem(
         id=f"approval:{approval.id}", entity=approval.entity, kind=approval.kind, title=approval.title,
-        why=str(approval.payload["why"]), since=approval.created_at, until=approval.expires_at,
+        why=str(approval.payload["why"]), since=approval.created_at,
         choices=(once, no, *_other_ways(approval)),
     )  # fmt: skip
 
@@ -75,7 +75,7 @@ def _held(standing: dict[str, Budget], last: dict[str, Approval], queued: list[R
             yield InboxItem(
                 id=f"budget:{budget.id}", entity=entity, kind="budget", title=approval.title,
                 why=f"you allowed no more ({approval.note}); held: {names}",
-                since=approval.decided_at or approval.created_at, until=approval.expires_at,
+                since=approval.decided_at or approval.created_at,
                 choices=(once, *_other_ways(approval)),
             )  # fmt: skip
 
