@@ -27,9 +27,7 @@ SAME_DECISION_MAX = 3  # every loop ends at a person, also when the person said 
 _SETTLE_S = 5.0
 _LOOK_S = 0.02
 # These come and go without anything having moved.
-_IDLE = frozenset(
-    {"TickStepFailed", "TicksMissed", "ClockStepped", *BEATS}
-)
+_IDLE = frozenset({"TickStepFailed", "TicksMissed", "ClockStepped", *BEATS})
 _ENDED = GOAL_FINAL | {GoalStatus.ARCHIVED}
 # What a person is told of while the goals that are there go on.
 _HINDERS_NOTHING = frozenset({"no ceo"})

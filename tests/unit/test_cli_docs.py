@@ -94,7 +94,8 @@ class TestTheKeys:
         company, told = demo
         agree("demo", told)
         for words in (
-            ["status"], ["goal list"], ["goal show", "G1"], ["goal outputs", "G1"], ["task list"], ["task show", "T2"], ["task show", "T7"],
+            ["status"], ["goal list"], ["goal show", "G1"], ["goal outputs", "G1"], ["task list"], ["task show", "T2"],
+            ["task show", "T7"],
             ["events"], ["inbox"], ["doctor"], ["backup"], ["run", "--headless"], ["stop"], ["start"],
         ):  # fmt: skip
             main([*words[0].split(), str(company), *words[1:], "--json"])

@@ -130,3 +130,15 @@ async def test_a_goal_that_is_drafted_during_a_look_is_no_end(tmp_path: Path) ->
         headless._goals = {1}
         assert await headless._over() is None
         assert headless._woken.is_set()
+
+
+async def test_a_ceo_that_has_retired_is_told_and_keeps_no_goal_from_its_end(tmp_path: Path) -> None:
+    async with a_company(tmp_path / "acme") as company:
+        await hire(company, "ceo")
+        goal = await do(company, "CreateGoal", title="One")
+        await do(company, "RetireAgent", agent="ceo", reason="enough")
+        found = await ended(company)
+        assert [item.kind for item in found.owed] == ["dispatch"]
+        await do(company, "CancelGoal", goal=goal["id"], reason="enough")
+        found = await ended(company)
+    assert (found.how, found.owed) == (Ending.UNSUCCESSFUL, ())
