@@ -141,7 +141,8 @@ def _check_verdict(act: Act, task: Task, goal: Goal, command: ReviewTask, known:
 
 
 def _check_opened(act: Act, task: Task, command: ReviewTask) -> None:
-    outputs = {row["id"] for row in act.tx.all("SELECT id FROM outputs WHERE task_id = :task", task=task.id)}
+    rows = act.tx.all("SELECT id, must_haves FROM outputs WHERE task_id = :task ORDER BY id", task=task.id)
+    outputs = {row["id"] for row in rows}
     invented = [number for number in command.opened_outputs if number not in outputs]
     if invented or not command.opened_outputs:
         names = ", ".join(f"O{number}" for number in sorted(outputs))
@@ -149,6 +150,13 @@ def _check_opened(act: Act, task: Task, command: ReviewTask) -> None:
             f"A verdict names outputs of {task.name_tag} that were opened"
             + (f"; O{invented[0]} is none of them." if invented else "."),
             f"Its outputs are: {names}.",
+        )
+    # What is said to deliver a must-have covers it once it is approved: nobody approves that unseen.
+    unseen = [row["id"] for row in rows if row["must_haves"] != "[]" and row["id"] not in command.opened_outputs]
+    if unseen and command.verdict == Verdict.APPROVED:
+        raise Invalid(
+            f"O{unseen[0]} is said to deliver a must-have of {task.name_tag}, and was not opened.",
+            f"Open {', '.join(f'O{number}' for number in unseen[:20])} before you approve.",
         )
 
 

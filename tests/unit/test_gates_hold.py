@@ -195,3 +195,16 @@ async def test_a_letter_outlasts_the_answer_to_another_question_about_its_task(w
     await world.do(ada, "AskOperator", task=task.id, kind="question", title="Which folder?", payload={})
     await world.operator("ResumeTask", task=task.id)
     assert [approval.kind for approval in await world.pending(f"task:{task.id}")] == ["mail"]
+
+
+async def test_nobody_approves_unseen_what_is_said_to_deliver_a_must_have(world: World) -> None:
+    await world.an_active_goal(must_haves=("count", "sizes"), tasks=({"title": "Count", "must_haves": ("M1", "M2")},))
+    ada = await world.brought_to(1, "working")
+    assert ada is not None
+    await world.do(ada, "AddOutput", task=1, type="data", title="Sizes", content="see there", must_haves=("M2",))
+    shown = await world.delivered(ada, 1)
+    await world.finish(ada)
+    rita = await world.run("rita", RunKind.REVIEW, task_id=1)
+    with pytest.raises(Invalid, match="was not opened"):
+        await world.verdict(rita, 1, "approved", opened_outputs=(shown,))
+    await world.verdict(rita, 1, "needs_revision", opened_outputs=(shown,))
