@@ -84,6 +84,7 @@ _WITHOUT_YOU: dict[str, str] = {
     ApprovalKind.EXCHANGE: "their last word wakes nobody before you decide",
     ApprovalKind.BUDGET: "nothing that it would pay for starts before you decide",
     ApprovalKind.MAIL: "the others go on; your answer wakes who asked",
+    ApprovalKind.AUTONOMY: "the drafts of the CEO wait for you, as at stage A",
 }
 _TELLS_ITSELF = frozenset({"plan", "stalled", "exploring"})
 

@@ -8,12 +8,15 @@ from typing import Any
 import pytest
 
 from core.blackboard.fold import rebuild_and_compare
+from core.blackboard.readers import Readers
 from core.domain.autonomy import DAY_MS
 from core.domain.entities import Approval, Company, Goal, Run, Task
 from core.domain.errors import Conflict, Forbidden, Invalid
 from core.domain.goals import is_reviewed
+from core.domain.inbox import InboxItem
 from core.domain.limits import STAGE_B_BUDGET_MICROS
 from core.domain.states import ApprovalStatus, Autonomy, GoalStatus, RoundStatus, RunKind
+from core.waiting import owed
 from tests.unit.ticking import look, tick
 from tests.unit.world import World, a_company
 
@@ -129,6 +132,14 @@ async def test_a_stopped_company_dispatches_nothing(world: World) -> None:
         await world.system("DispatchGoal", goal=goal.id)
 
 
+async def inbox_of(world: World) -> list[InboxItem]:
+    readers = await Readers.open(world.folder / "board.db")
+    try:
+        return await owed(readers)
+    finally:
+        await readers.close()
+
+
 # The limits -----------------------------------------------------------------------------------------------------
 
 
@@ -145,6 +156,9 @@ async def test_after_three_in_a_row_it_is_stage_a_again_and_the_inbox_says_why(w
     assert (await told(world, "AutonomyReturned"))[0]["limit"] == "in_a_row"
     question = (await world.pending("company:1"))[0]
     assert "3 goals in a row" in question.payload["why"]
+    item = next(item for item in await inbox_of(world) if item.kind == "autonomy")
+    assert "3 goals in a row" in item.why
+    assert "5.00 USD a day" in item.choices[0].effect
     assert "ReturnAutonomy" not in await tick(world)
 
 
