@@ -2,10 +2,11 @@
 
 from pydantic import Field
 
+from core.commands.dependencies import Dependency, add_dependency
 from core.commands.moves import join_round, meet_dependency, move_task, note_progress
 from core.commands.registry import Act, Answer, Command, Reason, handles, letters
 from core.commands.shaping import require_shape
-from core.commands.tasks import Dependency, NewTask, add_dependency, add_task, admit_work_of_agents
+from core.commands.tasks import NewTask, add_task, admit_work_of_agents
 from core.domain.entities import Comment, Goal, Round, Task, TaskDep
 from core.domain.errors import Conflict, Invalid
 from core.domain.lifecycles import TASK

@@ -7,6 +7,7 @@ from core.domain.actors import Agent
 from core.domain.entities import Goal
 from core.domain.errors import Invalid
 from core.domain.shape import Shaped, missing_of
+from core.domain.states import GoalStatus, Origin, RunKind
 
 _NAMED = 10
 
@@ -21,3 +22,12 @@ def require_shape(act: Act, goal: Goal, tasks: Iterable[Shaped]) -> None:
     said = [f"{title[:60]!r} lacks {' and '.join(missing)}" for title, missing in found[:_NAMED]]
     more = f"; and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
     raise Invalid(f"Not every task is well-formed: {'; '.join(said)}{more}.", "Say what is missing and send it again.")
+
+
+def clear_review(act: Act, goal: Goal) -> None:
+    """An agent changes what a draft would begin with: what the person approved was something else (C-10)."""
+    if act.run is None or goal.status != GoalStatus.DRAFT or goal.reviewed_by is None:
+        return
+    # These the person asked for, with a draft of their own that is to be split (S1-11).
+    if act.run.kind != RunKind.SPLIT or goal.origin != Origin.OPERATOR:
+        act.tx.update(goal, "GoalReviewCleared", touch=False, reviewed_by=None, reviewed_at=None, reviewed_hash=None)

@@ -6,42 +6,28 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from core.commands.bounds import require_no_endless_block, require_no_endless_work
-from core.commands.company import agent_by_slug
-from core.commands.moves import join_round, meet_dependency, move_task, release_task
-from core.commands.registry import Act, Answer, Command, Reason, Slug, Text, Title, handles, letters
-from core.commands.shaping import require_shape
-from core.domain.actors import Operator
+from core.commands.bounds import require_no_endless_work
+from core.commands.dependencies import Dependency, add_dependency
+from core.commands.moves import join_round, move_task
+from core.commands.registry import Act, Answer, Command, Slug, Text, Title, handles, letters
+from core.commands.shaping import clear_review, require_shape
 from core.domain.discussion import PLACEHOLDER, placeholder_key
-from core.domain.entities import AgentRecord, Goal, Round, Task, TaskDep
+from core.domain.entities import Goal, Round, Task
 from core.domain.errors import Conflict, Forbidden, Invalid
 from core.domain.goals import is_reviewed
 from core.domain.lifecycles import TASK, Who
-from core.domain.limits import LEASE_MS, REVIEW_ATTEMPTS, TASKS_PER_RUN
+from core.domain.limits import REVIEW_ATTEMPTS, TASKS_PER_RUN
 from core.domain.risk import higher, raised
 from core.domain.shape import missing_of
 from core.domain.states import (
     TASK_FINAL,
-    AgentStatus,
-    ApprovalKind,
     GoalStatus,
-    OnFail,
-    Origin,
     Risk,
     RoundStatus,
-    RunKind,
     TaskStatus,
 )
 
 _OPEN_ROUND = (RoundStatus.OPEN, RoundStatus.STALLED)
-
-
-class Dependency(BaseModel):
-    """What must be done first."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-    task: int
-    on_fail: OnFail = OnFail.CANCEL
 
 
 class NewTask(BaseModel):
@@ -124,42 +110,6 @@ def _require_known(goal: Goal, must_haves: Sequence[str]) -> None:
         )
 
 
-def add_dependency(act: Act, task_id: int, dependency: Dependency) -> TaskDep:
-    """An edge, counted in the same transaction; a cycle is refused."""
-    tx = act.tx
-    task = tx.get(Task, task_id)
-    target = tx.get(Task, dependency.task)
-    if target.goal_id != task.goal_id:
-        raise Invalid(f"{target.name_tag} belongs to another goal.", "Depend on a task of the same goal.")
-    cycle = tx.value(
-        "WITH RECURSIVE up(id) AS (SELECT :target UNION SELECT depends_on FROM task_deps JOIN up ON task_id = up.id)"
-        " SELECT 1 FROM up WHERE id = :task",
-        target=target.id,
-        task=task.id,
-    )
-    if cycle is not None:
-        raise Conflict(
-            f"{task.name_tag} cannot wait for {target.name_tag}: that would be a circle.", "Leave this dependency out."
-        )
-    if tx.value("SELECT 1 FROM task_deps WHERE task_id = :t AND depends_on = :d", t=task.id, d=target.id) is not None:
-        raise Conflict(f"{task.name_tag} waits for {target.name_tag} already.", "")
-    failed = target.status in TASK_FINAL and target.status != TaskStatus.DONE
-    if failed and dependency.on_fail == OnFail.CANCEL:
-        raise Conflict(f"{target.name_tag} is {target.status} and will never be done.", "Depend on its retry instead.")
-    met = target.status == TaskStatus.DONE or (failed and dependency.on_fail == OnFail.PROCEED)
-    edge = tx.insert(
-        TaskDep,
-        "DependencyAdded",
-        task_id=task.id,
-        depends_on=target.id,
-        on_fail=dependency.on_fail,
-        met=met,
-    )
-    if not met:
-        tx.update(task, "TaskDependencyAdded", open_deps=task.open_deps + 1)
-    return edge
-
-
 class CreateTask(NewTask, Command):
     """Make a task below a goal: a draft before the goal is active, else pending in its open round."""
 
@@ -198,15 +148,6 @@ def admit_work_of_agents(act: Act, goal: Goal, wanted: int = 1) -> None:
         raise Conflict(f"R{act.run.id} has made {made} tasks, which is the limit.", "Leave the rest to a later run.")
     require_no_endless_work(act, open_round_of(act, goal), wanted)
     clear_review(act, goal)
-
-
-def clear_review(act: Act, goal: Goal) -> None:
-    """An agent changes what a draft would begin with: what the person approved was something else (C-10)."""
-    if act.run is None or goal.status != GoalStatus.DRAFT or goal.reviewed_by is None:
-        return
-    # These the person asked for, with a draft of their own that is to be split (S1-11).
-    if act.run.kind != RunKind.SPLIT or goal.origin != Origin.OPERATOR:
-        act.tx.update(goal, "GoalReviewCleared", touch=False, reviewed_by=None, reviewed_at=None, reviewed_hash=None)
 
 
 def open_round_of(act: Act, goal: Goal) -> Round | None:
@@ -301,153 +242,3 @@ def _risk_of(task: Task, changes: dict[str, Any]) -> Risk:
     """An edit may raise a task's risk; it lowers none (S3-16)."""
     now = [changes.get(name, getattr(task, name)) for name in ("title", "intent", "end_state")]
     return raised(task.risk, (*now, *changes.get("constraints", task.constraints)), task.tags)
-
-
-class AddDependency(Command):
-    """Let a task wait for another one; a circle is refused."""
-
-    who = letters("HCA")
-    task: int
-    depends_on: int
-    on_fail: OnFail = OnFail.CANCEL
-
-
-@handles(AddDependency)
-def add_dependency_command(act: Act, command: AddDependency) -> Answer:
-    task = act.tx.get(Task, command.task)
-    act.require_own_goal(task.goal_id)
-    if task.status not in (TaskStatus.DRAFT, TaskStatus.PENDING):
-        raise Conflict(f"{task.name_tag} is {task.status}: it waits for nothing any more.", TASK.hint(task.status))
-    clear_review(act, act.tx.get(Goal, task.goal_id))
-    edge = add_dependency(act, task.id, Dependency(task=command.depends_on, on_fail=command.on_fail))
-    return {"task": task.id, "depends_on": edge.depends_on, "met": edge.met}
-
-
-class WaiveDependency(Command):
-    """Let a task go on without what it waits for (e.g. held because that failed)."""
-
-    who = letters("HC")
-    task: int
-    depends_on: int
-
-
-@handles(WaiveDependency)
-def waive_dependency(act: Act, command: WaiveDependency) -> Answer:
-    act.require_own_goal(act.tx.get(Task, command.task).goal_id)
-    edges = act.tx.select(
-        TaskDep, "task_id = :task AND depends_on = :on AND met = 0", task=command.task, on=command.depends_on
-    )
-    if not edges:
-        raise Conflict(f"T{command.task} does not wait for T{command.depends_on}.", "")
-    meet_dependency(act, edges[0])
-    return {"task": command.task, "waived": command.depends_on}
-
-
-class AssignTask(Command):
-    """Give a pending task to an agent."""
-
-    who = letters("HCS")
-    task: int
-    agent: Slug
-
-
-@handles(AssignTask)
-def assign_task(act: Act, command: AssignTask) -> Answer:
-    task = act.tx.get(Task, command.task)
-    act.require_own_goal(task.goal_id)
-    agent = agent_by_slug(act, command.agent)
-    if agent.status != AgentStatus.ACTIVE:
-        raise Conflict(f"{agent.name} is {agent.status}.", "Choose an active agent.")
-    if task.open_deps:
-        raise Conflict(f"{task.name_tag} still waits for {task.open_deps} other task(s).", "Waive them, or wait.")
-    task = move_task(
-        act, task, TaskStatus.CLAIMED, "AssignTask", "TaskAssigned",
-        assignee_id=agent.id, fence=task.fence + 1, lease_until=_lease(act),
-    )  # fmt: skip
-    return {"id": task.id, "assignee": agent.slug, "fence": task.fence}
-
-
-def _lease(act: Act) -> int | None:
-    # An operator's claim never expires silently (DESIGN §4).
-    return None if isinstance(act.actor, Operator) else act.tx.now + LEASE_MS
-
-
-class UnblockTask(Command):
-    """What blocked a task is solved: it is pending again."""
-
-    who = letters("SCHX")
-    task: int
-    note: Text = ""
-
-
-@handles(UnblockTask)
-def unblock_task(act: Act, command: UnblockTask) -> Answer:
-    task = act.tx.get(Task, command.task)
-    act.require_own_goal(task.goal_id)
-    require_no_endless_block(act, task)
-    task = move_task(
-        act, task, TaskStatus.PENDING, "UnblockTask", "TaskUnblocked",
-        assignee_id=None, last_assignee_id=task.assignee_id, reason=command.note,
-    )  # fmt: skip
-    return {"id": task.id, "status": str(task.status)}
-
-
-class ResumeTask(Command):
-    """Let a task that waited for a person go on."""
-
-    who = letters("H")
-    task: int
-    note: Text = ""
-    go_on: bool = Field(False, description="The agent that had it goes on where it stopped, instead of a new offer")
-
-
-@handles(ResumeTask)
-def resume_task(act: Act, command: ResumeTask) -> Answer:
-    from core.commands.moves import cancel_questions
-
-    task = act.tx.get(Task, command.task)
-    target = TaskStatus.WORKING if command.go_on else TaskStatus.PENDING
-    agent = act.tx.find(AgentRecord, task.assignee_id)
-    if command.go_on and task.status == TaskStatus.WAITING_HUMAN:
-        if agent is None or agent.status != AgentStatus.ACTIVE:
-            raise Conflict(f"{task.name_tag} has no active agent that could go on.", "Leave go_on out.")
-        task = move_task(
-            act, task, target, "ResumeTask", "TaskResumed",
-            reason=command.note, attempts=0, current_run=None, fence=task.fence + 1,
-        )  # fmt: skip
-    else:
-        task = move_task(act, task, target, "ResumeTask", "TaskResumed", reason=command.note, attempts=0)
-    # Letters and held words wait for an answer of their own.
-    cancel_questions(act, f"task:{task.id}", but=frozenset({ApprovalKind.MAIL, ApprovalKind.EXCHANGE}))
-    return {"id": task.id, "status": str(task.status)}
-
-
-class CancelTask(Command):
-    """End a task without a result."""
-
-    who = letters("HCS")
-    task: int
-    reason: Reason
-
-
-@handles(CancelTask)
-def cancel_task(act: Act, command: CancelTask) -> Answer:
-    task = act.tx.get(Task, command.task)
-    act.require_own_goal(task.goal_id)
-    clear_review(act, act.tx.get(Goal, task.goal_id))
-    task = move_task(act, task, TaskStatus.CANCELLED, "CancelTask", "TaskCancelled", reason=command.reason)
-    return {"id": task.id, "status": str(task.status)}
-
-
-class ReleaseTask(Command):
-    """Take a claim back whose agent cannot work: the task is pending again."""
-
-    who = letters("S")
-    task: int
-    why: Text
-
-
-@handles(ReleaseTask)
-def release_task_command(act: Act, command: ReleaseTask) -> Answer:
-    task = release_task(act, act.tx.get(Task, command.task), command.why, costs_attempt=False)
-    return {"id": task.id, "status": str(task.status)}
