@@ -1,0 +1,80 @@
+"""What is said on the blackboard, whom it wakes, and what is kept of it."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from core.domain.entities.base import Entity
+from core.domain.states import CommentKind, MentionStatus, TurnOutcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn(Entity):
+    """One turn of a goal's discussion: each of `agents` (ids) is woken once.
+
+    What it brought is what came after `after_comment` and `after_task` (ids); counted when it ends.
+    """
+
+    table: ClassVar[str] = "turns"
+    letter: ClassVar[str] = "D"
+    goal_id: int
+    number: int
+    agents: tuple[int, ...]
+    after_comment: int
+    after_task: int
+    new_tasks: int
+    questions: int
+    objections: int
+    outcome: TurnOutcome
+    ended_at: int | None
+    created_at: int
+    version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comment(Entity):
+    table: ClassVar[str] = "comments"
+    goal_id: int | None
+    task_id: int | None
+    author: str
+    run_id: int | None
+    kind: CommentKind
+    body: str
+    reply_to: int | None
+    confidence: float | None
+    created_at: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mention(Entity):
+    table: ClassVar[str] = "mentions"
+    comment_id: int
+    agent_id: int
+    goal_id: int | None
+    task_id: int | None
+    status: MentionStatus
+    run_id: int | None
+    version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Experience(Entity):
+    table: ClassVar[str] = "experiences"
+    task_id: int
+    comment_id: int
+    author: str
+    body: str
+    status: str
+    uses: int
+    created_at: int
+    version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Knowledge(Entity):
+    table: ClassVar[str] = "knowledge"
+    path: str
+    heading: str
+    body: str
+    sha256: str
+    updated_at: int
+    version: int
