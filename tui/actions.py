@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from core.domain.entities import Company, Entity, Goal, Round, Task
 from core.domain.inbox import Choice, InboxItem
-from core.domain.states import GoalStatus
+from core.domain.states import Autonomy, GoalStatus
 from tui.letters import SLASHES
 
 DECIDE, WRITE, RUN, LOOK = "Decide", "Write and talk", "Run the company", "Look around"
@@ -32,7 +32,8 @@ class Situation:
     @property
     def tag(self) -> str:
         """The short name of the thing, e.g. G3."""
-        if self.thing is None and self.item is not None and self.item.id.startswith("approval:"):
+        asks = self.item is not None and self.item.id.startswith("approval:")
+        if self.item is not None and asks and (self.thing is None or self.ref.startswith("company")):
             return f"Q{self.item.id.partition(':')[2]}"
         return "the company" if self.thing is None or self.ref.startswith("company") else self.thing.name_tag
 
@@ -57,6 +58,8 @@ class Action:
 SHOWN = {
     "exclamation_mark": "!", "question_mark": "?", "slash": "/", "colon": ":", "escape": "esc", "ctrl+p": "^p",
 }  # fmt: skip
+LEADING = frozenset({"agents", "stage", "heartbeat", "recall"})
+"""Actions that belong to `Leading`."""
 DECISION_KEYS = {"approve": "a", "dispatch": "d", "block": "b", "revise": "r"}
 
 
@@ -72,6 +75,10 @@ def _stopped(situation: Situation) -> str:
     return "" if situation.company and not situation.company.dispatching else "the company is started already"
 
 
+def _started_only(situation: Situation) -> str:
+    return "" if situation.company and situation.company.dispatching else "the company is stopped"
+
+
 def _has_a_thread(situation: Situation) -> str:
     return "" if isinstance(situation.thing, (Goal, Task)) else "comments belong to goals and tasks"
 
@@ -79,6 +86,17 @@ def _has_a_thread(situation: Situation) -> str:
 def _is_a_draft(situation: Situation) -> str:
     thing = situation.thing
     return "" if isinstance(thing, Goal) and thing.status == GoalStatus.DRAFT else f"{situation.tag} is no draft"
+
+
+def _can_be_edited(situation: Situation) -> str:
+    return "" if "e" in situation.choices else _is_a_draft(situation)
+
+
+def _is_of_stage_b(situation: Situation) -> str:
+    thing = situation.thing
+    of_b = isinstance(thing, Goal) and thing.auto_dispatched_at is not None
+    at_work = isinstance(thing, Goal) and thing.status in (GoalStatus.PLANNING, GoalStatus.ACTIVE)
+    return "" if of_b and at_work else f"{situation.tag} is not at work by stage B"
 
 
 def _is_discussed(situation: Situation) -> str:
@@ -94,14 +112,16 @@ ACTIONS: tuple[Action, ...] = (
     Action("dispatch", ("d",), "dispatch", "Put a reviewed goal to work", DECIDE, _offers("d"), 1),
     Action("block", ("b",), "reject", "Reject or cancel it, with a reason", DECIDE, _offers("b"), 2),
     Action("revise", ("r",), "send back", "Send it back to its author with a note", DECIDE, _offers("r"), 3),
+    Action("recall", ("R",), "recall", "Take back a goal that stage B dispatched; it asks", DECIDE,
+           _is_of_stage_b, 2),
     Action("undo", ("u",), "undo", "Take a decision back while it is held (5 s)", DECIDE,
            lambda s: "" if s.held else "nothing is held that could be taken back", 0),
     Action("comment", ("c",), "comment", "Write below it; @name wakes an agent", WRITE,
            _has_a_thread, 5),
     Action("new_goal", ("n",), "new goal", "Talk a new goal over with the coordinator", WRITE,
            rank=7),
-    Action("explore", ("e",), "talk", "Talk a draft over, or take it up again", WRITE,
-           _is_a_draft, 2),
+    Action("explore", ("e",), "talk", "Talk a draft over; edit a hire or a reorganisation", WRITE,
+           _can_be_edited, 2),
     Action("end_discussion", ("E",), "end talk", "End the discussion of a goal in planning", WRITE,
            _is_discussed, 2),
     Action("start", ("s",), "start", "Start the company: runs are dispatched", RUN, _stopped, 4),
@@ -109,6 +129,9 @@ ACTIONS: tuple[Action, ...] = (
            8),
     Action("tick", ("t",), "tick", "Tick now instead of waiting for the clock", RUN, _owns, 8),
     Action("dry_run", ("T",), "dry run", "What the next tick would do and hold back", RUN, _owns),
+    Action("stage", ("B",), "stage B", "Stage B on, after a question; or back to A at once", RUN),
+    Action("heartbeat", ("H",), "heartbeat", "Call the CEO's heartbeat now", RUN, _started_only),
+    Action("agents", ("A",), "agents", "Who works here: chart, hire, pause, budget", LOOK),
     Action("inbox", ("i",), "inbox", "To what waits for you, from anywhere", LOOK),
     Action("filter", ("slash",), "filter", "Words, status:blocked, agent:slug, goal:G1", LOOK,
            rank=6),
@@ -144,6 +167,16 @@ TALK_KEYS: tuple[tuple[str, str, str], ...] = (
 )
 """Keys and first words that mean something in a comment or in a talk, for the help: key, where, what it does."""
 
+AGENT_KEYS: tuple[tuple[str, str], ...] = (
+    ("p", "Pause the selected agent, with a reason, or resume it"),
+    ("x", "Retire it for good, with a reason; it asks"),
+    ("$", "Its budget: an amount in USD, and day, week, month or all"),
+    ("n", "Hire an agent"),
+    ("e", "Edit its name, duties, capabilities, manager, runner"),
+    ("o", "The chart instead of the facts, where there is room for one"),
+)
+"""Keys on the screen of the agents, for the help: key, what it does. B and H mean what they mean in the room."""
+
 WRITING = frozenset({"comment", "new_goal", "explore", "end_discussion", "mail"})
 """Actions that belong to `Writing`."""
 
@@ -152,7 +185,10 @@ BY_NAME = {action.name: action for action in ACTIONS}
 
 def label_of(action: Action, situation: Situation) -> str:
     """What the key does now: the word of the choice that it makes."""
-    choice = situation.choices.get(DECISION_KEYS.get(action.name, ""))
+    if action.name == "stage" and situation.company is not None and situation.company.autonomy == Autonomy.B:
+        return "back to A"
+    key = "e" if action.name == "explore" else DECISION_KEYS.get(action.name, "")
+    choice = situation.choices.get(key)
     return choice.verb if choice else action.label
 
 

@@ -83,8 +83,6 @@ class OpsroomApp(App[None]):
         self.set_interval(1.0, self._look_at_owner)
         for problem in self._theme_problems:
             self.notify(problem, title="theme", severity="warning", markup=False)
-        for warning in self.company.warnings:
-            self.notify(warning, title="prompts", severity="warning", markup=False)
 
     # ------------------------------------------------------------- the board
 

@@ -52,6 +52,7 @@ WORDS: dict[str, str] = {
     "turns": "turn", "decisions": "decision", "budgets": "budget",
 }  # fmt: skip
 _KINDS: dict[str, type[Entity]] = {"goal": Goal, "task": Task, "round": Round, "agent": AgentRecord, "company": Company}
+_HELD = frozenset({TaskStatus.CLAIMED, TaskStatus.WORKING})
 _ATTENTION = frozenset({TaskStatus.WAITING_HUMAN, TaskStatus.BLOCKED, TaskStatus.REVIEW})
 
 
@@ -101,6 +102,9 @@ class Projection:
         self._attention: set[int] = set()
         self._pending: set[int] = set()
         self._holds: set[int] = set()
+        self._at_work: set[int] = set()
+        self._warnings: list[str] = []
+        self.spent_by_b: int | None = None  # micros today, by goals of stage B; read by a worker
         self._tokens = 0
         self._cost = 0
         self._cache: dict[str, Any] = {}
@@ -131,6 +135,8 @@ class Projection:
         """Take in what happened; what it touches is dirty until the next flush."""
         for event in events:
             table = event.entity
+            if event.kind == "BudgetWarned":
+                self._warnings.append(str(event.changed.get("words", "")))
             word = WORDS.get(table)
             if word is not None:
                 if table == "outputs":
@@ -159,6 +165,11 @@ class Projection:
         if dirty:
             self._cache.clear()
         return dirty
+
+    def take_warnings(self) -> list[str]:
+        """What a person is told once, e.g. of a budget that is nearly used up."""
+        told, self._warnings = self._warnings, []
+        return told
 
     def note_waits(self, held: Mapping[str, str], held_runs: Mapping[int, str]) -> None:
         """What the last tick held back and why, and which queued runs the caps hold back."""
@@ -220,6 +231,7 @@ class Projection:
     def _index_task(self, old: Entity | None, new: Task) -> None:
         waits = new.status in _ATTENTION or new.plan_until is not None
         (self._attention.add if waits else self._attention.discard)(new.id)
+        (self._at_work.add if new.status in _HELD else self._at_work.discard)(new.id)
         if old is None:
             self.tasks_of_goal.setdefault(new.goal_id, []).append(new.id)
             self.structure += 1
@@ -298,6 +310,10 @@ class Projection:
         """The tasks of a goal, in the order in which they came."""
         rows = self.tables[Task]
         return [rows[number] for number in self.tasks_of_goal.get(goal_id, ())]
+
+    def held_tasks(self) -> list[Task]:
+        """Tasks that an agent holds now."""
+        return [task for number in sorted(self._at_work) if (task := self.tables.get(Task, number))]
 
     def rounds(self, goal_id: int) -> list[Round]:
         """The rounds of a goal, the first one first."""

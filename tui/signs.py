@@ -69,6 +69,7 @@ INBOX: dict[str, Look] = {
     "budget": ("!", "budget", "bad"),
     "hire_agent": ("+", "hire", "info"),
     "org_change": ("+", "org change", "info"),
+    "autonomy": ("↩", "stage A", "warn"),
     "goal_failure": ("✗", "give up", "bad"),
     "exploring": ("…", "exploring", "info"),
     "plan": ("◷", "plan", "info"),

@@ -5,6 +5,7 @@ from core.domain.goals import is_reviewed
 from core.domain.states import TaskStatus
 from tui import signs
 from tui.panes.coverage import of_decisions, of_must_haves
+from tui.panes.words import clock_time
 from tui.projection import Projection
 from tui.widgets.prose import Block
 
@@ -21,9 +22,15 @@ def brief(view: Projection, ref: str) -> list[Block]:
         case Company() as company:
             return [Block((("Mission", "strong"),), company.mission or "not defined yet")]
         case AgentRecord() as agent:
-            return [Block(((agent.name, "strong"), agent.role), f"can: {', '.join(agent.capabilities) or 'anything'}")]
+            return _agent(view, agent)
         case _:
             return []
+
+
+def _agent(view: Projection, agent: AgentRecord) -> list[Block]:
+    text = f"can: {', '.join(agent.capabilities) or 'anything'}"
+    text += f"\nanswers for: {agent.duties}" if agent.duties else ""
+    return [Block(((agent.name, "strong"), agent.role), f"{text}\nA shows all agents, and what each costs.")]
 
 
 def _goal(view: Projection, goal: Goal) -> Block:
@@ -46,6 +53,8 @@ def _goal(view: Projection, goal: Goal) -> Block:
     if drafts:
         parts.append("Draft tasks\n" + "\n".join(f"· {task.name_tag} {task.title}" for task in drafts))
     reviewed = "reviewed by you" if is_reviewed(goal) else "not reviewed"
+    if goal.auto_dispatched_at is not None:
+        parts.append(f"dispatched by stage B at {clock_time(goal.auto_dispatched_at)}, without you: R recalls it")
     parts.append(f"{reviewed} · sha256 {goal.content_hash[:16]}…")
     return Block((("What it asks for", "strong"),), "\n\n".join(part for part in parts if part), "info")
 

@@ -1,13 +1,18 @@
-"""The CEO: its mode, why it is in it, what that means, and its heartbeat."""
+"""The CEO: its mode, why it is in it, its heartbeat and agenda, and what stage B has done today."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from textual.content import Content
 from textual.widgets import Static
 
-from core.domain.ceo_mode import CeoMode
-from core.domain.entities import AgentRecord, Event
-from core.domain.limits import HEARTBEAT_MS
+from core.domain.autonomy import is_idle
+from core.domain.ceo_mode import CeoMode, Trigger, ceo_mode_cue
+from core.domain.entities import AgentRecord, Company, Event, Goal
+from core.domain.limits import AUTO_IN_A_ROW, HEARTBEAT_MS
+from core.domain.states import GOAL_FINAL, AgentStatus, Autonomy, GoalStatus
 from tui import signs
-from tui.panes.words import entitle, line, put, said
+from tui.panes.words import entitle, line, money, put, said
 from tui.projection import Projection
 from tui.text import ago
 
@@ -19,10 +24,11 @@ MEANS = {
 }
 _BEATS = {"HeartbeatIdle": "no goal is alive", "MissionMissing": "no mission is set"}
 _TEAM = ("working", "waiting", "cooling", "paused", "idle")
+_LETTERS = {"task": "T", "goal": "G", "round": "N"}
 
 
 class CeoPane(Static):
-    """Three lines at the top of the room; the team below them where there is room."""
+    """Three lines at the top of the room, what matters most first; all of it and the team where there is room."""
 
     def __init__(self) -> None:
         super().__init__(id="ceo", classes="pane slim")
@@ -31,31 +37,107 @@ class CeoPane(Static):
     def show(self, view: Projection, now: int) -> None:
         """Say what `resolve_ceo_mode` says, with its reasons."""
         answer = view.ceo()
-        if answer is None:
+        if answer is None or view.company is None:
             entitle(self, Content("CEO"))
             put(self, said("No CEO is hired.", "dim"))
             return
         _, mode = answer
-        entitle(self, Content.assemble("CEO  ", said(mode.mode.replace("_", " "), "info")))
+        at_b = view.company.autonomy == Autonomy.B
+        stage = said("  stage B", "warn") if at_b else Content("")
+        entitle(self, Content.assemble("CEO  ", said(mode.mode.replace("_", " "), "info"), stage))
+        means = line(said(MEANS[mode.mode]), "  ", _team(view, now))
+        since = said(f"since {'; '.join(mode.reasons)}", "dim")
+        heart = said(*_heart(view, now))
+        first = [said(stage_words(view), "warn"), heart, means, since] if at_b else [means, since, heart]
         lines = [
-            line(said(MEANS[mode.mode]), "  ", _team(view, now)),
-            said(f"since {'; '.join(mode.reasons)}", "dim"),
-            _heartbeat(view.heartbeat, now, view),
+            *first,
+            *([] if at_b else [said(stage_words(view), "dim")]),
+            said(f"cue: {cue(view)}", "dim"),
+            *(said(f"  {words}") for words in agenda_lines(view.heartbeat)),
             Content(""),
-            *(_agent(view, agent, now) for agent in view.tables.all(AgentRecord)),
+            *(
+                _agent(view, each, now)
+                for each in view.tables.all(AgentRecord)
+                if each.status != AgentStatus.TERMINATED
+            ),
         ]
         put(self, Content("\n").join(lines))
 
 
-def _heartbeat(event: Event | None, now: int, view: Projection) -> Content:
+def ceo_lines(view: Projection, now: int) -> list[str]:
+    """All that is known about the CEO's work, for its detail view; empty when there is none."""
+    answer = view.ceo()
+    if answer is None:
+        return []
+    _, mode = answer
+    agenda = agenda_lines(view.heartbeat)
+    return [
+        f"mode: {mode.mode.replace('_', ' ')}, {MEANS[mode.mode]}",
+        *(f"  because: {reason}" for reason in mode.reasons),
+        f"cue: {cue(view)}",
+        heartbeat_words(view, now),
+        *(f"  {words}" for words in agenda),
+        stage_words(view),
+    ]
+
+
+def cue(view: Projection) -> str:
+    """The first words that a run of the CEO would get if its heartbeat were now."""
+    answer, company = view.ceo(), view.company
+    if answer is None or company is None:
+        return ""
+    idle = is_idle(company, [goal for goal in view.tables.all(Goal) if _is_alive(goal)])
+    return ceo_mode_cue(answer[1].mode, Trigger.IDLE if idle else Trigger.HEARTBEAT)
+
+
+def _is_alive(goal: Goal) -> bool:
+    return goal.status not in GOAL_FINAL and goal.status != GoalStatus.ARCHIVED
+
+
+def stage_words(view: Projection) -> str:
+    """Who dispatches the CEO's drafts, and how far stage B has come."""
+    company = view.company
+    if company is None:
+        return ""
+    spent = spent_words(company, view.spent_by_b)
+    if company.autonomy != Autonomy.B:
+        return "stage A: you dispatch what it drafts" + (f"; stage B {spent}" if view.spent_by_b else "")
+    return f"stage B: {company.auto_in_a_row} of {AUTO_IN_A_ROW} in a row · {spent}"
+
+
+def spent_words(company: Company, spent: int | None) -> str:
+    """What goals of stage B have cost today, of what they may."""
+    so_far = "…" if spent is None else money(spent)
+    return f"spent {so_far} of {money(company.budget_micros)} today"
+
+
+def heartbeat_words(view: Projection, now: int) -> str:
+    """When the last heartbeat was, what it found, and when the next one is."""
+    return _heart(view, now)[0]
+
+
+def _heart(view: Projection, now: int) -> tuple[str, Any]:
+    event = view.heartbeat
     if view.company is None or not view.company.dispatching:
-        return said("♥ rests while the company is stopped", "dim")
+        return "♥ rests while the company is stopped", "dim"
     if event is None:
-        return said("♥ first heartbeat at the next tick", "dim")
+        return "♥ first heartbeat at the next tick", "dim"
     left = max(0, event.at + HEARTBEAT_MS - now)
     due = f"next in {-(-left // 60_000)}m" if left > 60_000 else f"next in {left // 1000}s"
     found = _BEATS.get(event.kind) or str(event.changed.get("result", "normal"))
-    return said(f"♥ {ago(now, event.at)} ago: {found} · {due}")
+    first = agenda_lines(event)[:1]
+    return f"♥ {ago(now, event.at)} ago: {found} · {due}" + (f" · {first[0]}" if first else ""), None
+
+
+def agenda_lines(event: Event | None) -> Sequence[str]:
+    """What the last heartbeat's agenda holds, a line an item."""
+    agenda = event.changed.get("agenda") if event is not None else None
+    return [_item(each) for each in agenda if isinstance(each, Mapping)] if isinstance(agenda, (list, tuple)) else []
+
+
+def _item(item: Mapping[str, Any]) -> str:
+    kind, _, number = str(item.get("entity", "")).partition(":")
+    return f"{_LETTERS.get(kind, kind)}{number} {item.get('title', '')}: {item.get('why', '')}"
 
 
 def _team(view: Projection, now: int) -> Content:

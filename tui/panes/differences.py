@@ -5,6 +5,7 @@ Pure up to the widget at the end, which the question before a decision shows; `P
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from typing import Any
 
 from rich.cells import cell_len
@@ -12,6 +13,7 @@ from textual.content import Content
 from textual.geometry import Size
 from textual.widget import Widget
 
+from core.domain.organisation import drawn
 from tui.panes.words import STYLES
 from tui.text import one_line, wrap
 from tui.widgets.row import Tone
@@ -73,8 +75,10 @@ class Differences:
 
 
 def of_payload(payload: Mapping[str, Any]) -> Differences | None:
-    """The two sides of a question about a changed goal; None when it does not hold two sides."""
+    """The two sides of a question about a changed goal or organisation; None when it does not hold two sides."""
     before, after = payload.get("before"), payload.get("after")
+    if isinstance(before, list) and isinstance(after, list):
+        return of_charts(before, after)
     if not isinstance(before, Mapping) or not isinstance(after, Mapping):
         return None
     replaced = payload.get("replaced")
@@ -91,6 +95,36 @@ def of_payload(payload: Mapping[str, Any]) -> Differences | None:
         else:
             same.append(title)
     return Differences(tuple(sections), tuple(same))
+
+
+def of_charts(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> Differences:
+    """Who reports to whom, before and after: each side in its own order, what stays in the same line of both."""
+    old, new = _chart_lines(before), _chart_lines(after)
+    found: list[Difference] = []
+    for tag, low, high, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag == "equal":
+            found += [Difference("same", text, text) for text in old[low:high]]
+            continue
+        gone, come = old[low:high], new[start:end]
+        if [_who(text) for text in gone] == [_who(text) for text in come]:
+            found += [Difference("changed", was, now) for was, now in zip(gone, come, strict=True)]
+        else:
+            found += [Difference("removed", text, "") for text in gone]
+            found += [Difference("added", "", text) for text in come]
+    return Differences((("Who reports to whom, and what they answer for", tuple(found)),))
+
+
+def _chart_lines(chart: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A line an agent, indented below its manager."""
+    lines = []
+    for depth, row in drawn(chart):
+        duties = one_line(str(row.get("duties") or ""))
+        lines.append(f"{'  ' * depth}{row['agent']} ({row.get('role', '')}){f': {duties}' if duties else ''}")
+    return lines
+
+
+def _who(text: str) -> str:
+    return text.split()[0] if text.split() else ""
 
 
 def _compare(before: Any, after: Any, replaced: Mapping[str, str]) -> tuple[Difference, ...]:

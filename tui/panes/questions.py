@@ -4,12 +4,16 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from core.domain.budgets import money
 from core.domain.entities import Approval
 from core.domain.states import ApprovalKind, ApprovalStatus
 from tui.panes.differences import of_payload
 from tui.panes.words import clock_time
 from tui.widgets.prose import Block
 from tui.widgets.row import Tone
+
+TWO_SIDED = frozenset({ApprovalKind.GOAL_CHANGE, ApprovalKind.ORG_CHANGE})
+"""Kinds that show what is before and after."""
 
 
 def question(approval: Approval) -> Block:
@@ -21,7 +25,7 @@ def question(approval: Approval) -> Block:
         (f"? {approval.name_tag} {approval.kind.replace('_', ' ')}", tone), (state, tone),
         (f"{approval.requested_by} {clock_time(approval.created_at)}", "dim"),
     )  # fmt: skip
-    differences = of_payload(approval.payload) if approval.kind == ApprovalKind.GOAL_CHANGE else None
+    differences = of_payload(approval.payload) if approval.kind in TWO_SIDED else None
     about = f"why: {approval.payload.get('why', '')}" if differences is not None else about_what(approval)
     note = f"\n→ {approval.note}" if approval.note else ""
     body = f"{approval.title}\n{about}{note}\nsha256 {approval.payload_hash[:16]}…"
@@ -40,6 +44,12 @@ def about_what(approval: Approval) -> str:
             lines = [f"{payload.get('by', approval.requested_by)} holds against it: {payload['facts']}", ""]
             lines.append(f"The coordinator decided: {str(payload.get('decision', '')).replace('_', ' ')}")
             return "\n".join(lines + [f"{str(name).replace('_', ' ')}: {text}" for name, text in said])
+        case ApprovalKind.HIRE_AGENT if "slug" in payload:
+            return "\n".join(_hire(payload))
+        case ApprovalKind.BUDGET if "raise" in payload:
+            return "\n".join(_budget(payload))
+        case ApprovalKind.AUTONOMY:
+            return "\n".join(_autonomy(payload))
         case ApprovalKind.QUESTION if payload.get("what") == "try_again":
             return "\n".join(_tried(payload))
         case _:
@@ -59,3 +69,41 @@ def _tried(payload: dict[str, Any]) -> Iterator[str]:
             yield from (f"  {name}: {finding[name]}" for name in ("where", "change", "because") if finding.get(name))
     if rest := {name: value for name, value in payload.items() if name not in _TOLD}:
         yield json.dumps(rest, ensure_ascii=False, indent=2)
+
+
+def _hire(payload: dict[str, Any]) -> Iterator[str]:
+    """The whole hire: what it costs and what is lacking without it first, then field by field."""
+    yield f"costs: {payload.get('cost') or 'not known'}"
+    lacking = ", ".join(_texts(payload.get("lacking")))
+    yield f"without it nobody can: {lacking}" if lacking else "without it: nothing that is asked for is lacking"
+    if still := _texts(payload.get("still_lacking")):
+        yield f"still lacking with it: {', '.join(still)}"
+    if alike := _texts(payload.get("alike")):
+        yield f"idle, and can all of this: {', '.join(alike)}"
+    yield f"why: {payload.get('why') or 'no reason was given'}"
+    yield ""
+    yield f"{payload.get('name', '')} ({payload['slug']}), {payload.get('role', '')}"
+    yield f"can: {', '.join(_texts(payload.get('capabilities'))) or 'anything'}"
+    yield f"reports to: {payload.get('manager') or 'nobody'}"
+    yield f"runs at once: {payload.get('max_runs', 1)}"
+    yield f"runner: {json.dumps(payload.get('runner'), ensure_ascii=False)}"
+
+
+def _budget(payload: dict[str, Any]) -> Iterator[str]:
+    """How much is spent of what, and what a yes adds."""
+    yield str(payload.get("why", ""))
+    for name, label in (("limit", "limit"), ("spent", "spent or held back"), ("raise", "a yes adds")):
+        if isinstance(payload.get(name), int):
+            yield f"{label}: {money(payload[name])}"
+    yield f"period: {payload.get('period', '')}"
+
+
+def _autonomy(payload: dict[str, Any]) -> Iterator[str]:
+    """Which limit ended stage B, and what a yes switches on again."""
+    yield f"It went back to stage A: {payload.get('why', '')}."
+    if isinstance(payload.get("budget_micros"), int):
+        yield f"A yes switches stage B on again, with {money(payload['budget_micros'])} a day."
+
+
+def _texts(value: Any) -> list[str]:
+    return [str(each) for each in value] if isinstance(value, (list, tuple)) else []

@@ -18,7 +18,7 @@ from textual.widgets import Input
 from core.company import OpenCompany
 from core.domain.errors import OpsroomError
 from core.domain.inbox import Choice, InboxItem
-from tui.actions import ACTIONS, DECISION_KEYS, WRITING, Hint, Situation, footer
+from tui.actions import ACTIONS, DECISION_KEYS, LEADING, WRITING, Hint, Situation, footer
 from tui.panes.board import BoardPane
 from tui.panes.ceo import CeoPane
 from tui.panes.composer import Aid, Composer
@@ -30,6 +30,7 @@ from tui.panes.round import RoundPane
 from tui.panes.status import Standing, StatusBar
 from tui.projection import Projection
 from tui.screens.decisions import Decisions
+from tui.screens.leading import Leading
 from tui.screens.writing import Writing
 from tui.widgets.prose import Prose
 from tui.widgets.row import Tone
@@ -69,6 +70,7 @@ class ControlScreen(Screen[None]):
         self.decisions = Decisions(self, monotonic)
         self.now = clock
         self.writing = Writing(self)
+        self.leading = Leading(self)
         self._from_board = False
         self._asked: frozenset[str] | None = None
         self._seen: tuple[object, ...] = ()
@@ -113,6 +115,8 @@ class ControlScreen(Screen[None]):
         self.flush()
         if self.inbox.item is None and self.focused is self.inbox.list:
             self.board.list.focus()
+        if self.company.warnings:
+            self.say(f"⚠ {'; '.join(self.company.warnings)}", "warn")
 
     def flush(self) -> None:
         """Show what happened since the last time."""
@@ -129,6 +133,9 @@ class ControlScreen(Screen[None]):
             self.detail.touch(dirty)
             self._show_frame(now)
             self.writing.touch(dirty)
+            self.leading.touch(dirty)
+            for words in self.view.take_warnings():
+                self.say(f"⚠ {words}", "warn")
 
     def grow_older(self) -> None:
         """Once a second: what tells time moves on."""
@@ -141,6 +148,7 @@ class ControlScreen(Screen[None]):
         self.detail.show(self.view, self.situation, now)
         self.detail.grow_older()
         self.writing.grow_older()
+        self.leading.grow_older()
         self._show_frame(now)
 
     def _note_waits(self) -> None:
@@ -234,6 +242,7 @@ class ControlScreen(Screen[None]):
 
     @on(Selected)
     def _open(self) -> None:
+        self.leading.looked(self.situation)
         if not self.writing.opens(self.situation):
             self.detail.prose.focus()
 
@@ -280,6 +289,8 @@ class ControlScreen(Screen[None]):
             self.decisions.decide(DECISION_KEYS[name])
         elif name.startswith("tab("):
             self.detail.open_tab(int(name[4]))
+        elif name in LEADING:
+            getattr(self.leading, name)()
         elif name in WRITING:
             getattr(self.writing, name)()
         else:

@@ -3,6 +3,7 @@ in which a decision can be taken back. Nothing is sent from here that the operat
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -19,19 +20,23 @@ from core.domain.states import TASK_FINAL, ApprovalKind, GoalStatus, TaskStatus
 from tui.actions import Situation, fallback
 from tui.holding import Held, Holding
 from tui.panes.differences import Differences, of_payload
-from tui.panes.questions import about_what
+from tui.panes.questions import TWO_SIDED, about_what
 from tui.screens.confirm import DEAF_S, Confirm
 from tui.text import one_line
 
 if TYPE_CHECKING:
     from tui.screens.control import ControlScreen
+    from tui.screens.leading import Host
 
 _ENDS = {"CancelGoal": (GOAL, GoalStatus.CANCELLED), "CancelTask": (TASK, TaskStatus.CANCELLED)}
 _ASKED_FIRST = frozenset(
-    {ApprovalKind.RED_LINE, ApprovalKind.GOAL_FAILURE, ApprovalKind.GOAL_CHANGE, ApprovalKind.CHALLENGE}
-)
+    {
+        ApprovalKind.RED_LINE, ApprovalKind.GOAL_FAILURE, ApprovalKind.GOAL_CHANGE, ApprovalKind.CHALLENGE,
+        ApprovalKind.ORG_CHANGE, ApprovalKind.AUTONOMY,
+    }
+)  # fmt: skip
 MOST_FIELDS = 8
-_ENDS_WORK = frozenset({*_ENDS, "EndRound"})
+_ENDS_WORK = frozenset({*_ENDS, "EndRound", "StopCompany"})
 
 
 class Decisions:
@@ -122,7 +127,7 @@ class Decisions:
         approval = self._room.view.tables.get(Approval, _approval(choice))
         if _cannot_be_undone(approval, choice):
             differences = None
-            if approval is not None and approval.kind == ApprovalKind.GOAL_CHANGE:
+            if approval is not None and approval.kind in TWO_SIDED:
                 differences = of_payload(approval.payload)
             self._confirm(f"{choice.verb.capitalize()} {situation.tag}?", self._what(situation, choice, note),
                           choice.verb.capitalize(), go, differences)  # fmt: skip
@@ -182,21 +187,31 @@ class Decisions:
 
     # ------------------------------------------------------------- sending
 
-    def send(self, words: str, command: Command) -> None:
-        """Send a command from a worker: no key waits for the board."""
+    def send(self, words: str, command: Command, host: "Host | None" = None) -> None:
+        """Send a command from a worker: no key waits for the board. `host` is the screen that tells what came of it."""
         worker: Worker[None] = self._room.app.run_worker(
-            partial(self._send, words, command), name=words, group="commands", exit_on_error=False
+            partial(self._send, words, command, host), name=words, group="commands", exit_on_error=False
         )
         self._sending = {each for each in self._sending if not each.is_finished} | {worker}
 
-    async def _send(self, words: str, command: Command) -> None:
+    async def _send(self, words: str, command: Command, host: "Host | None" = None) -> None:
+        teller = host or self._room
         try:
             await self._room.company.execute(command)
         except OpsroomError as problem:
-            self._room.refuse(problem)
+            teller.refuse(problem)
         else:
-            self._room.say(f"✓ {words}", "good")
+            teller.say(f"✓ {words}", "good")
         self._room.flush()
+
+    def approve_edited(self, number: int) -> None:
+        """A question was edited by the operator: approve it as it is now, as if `a` was pressed on it."""
+        item = next((each for each in self._room.view.inbox() if each.id == f"approval:{number}"), None)
+        choice = next((each for each in item.choices if each.key == "a"), None) if item else None
+        if item is not None and choice is not None:
+            thing, choices = self._room.view.find(item.entity), {each.key: each for each in item.choices}
+            room = self._room.situation
+            self._checked(replace(room, ref=item.entity, thing=thing, item=item, choices=choices), choice, {}, "")
 
     def look_at_the_clock(self) -> None:
         """Send what was held long enough."""
@@ -219,9 +234,9 @@ def _about(approval: Approval) -> list[str]:
     """What exactly is asked about, short; an act is named field by field, and what has no room is counted."""
     payload = approval.payload
     match approval.kind:
-        case ApprovalKind.CHALLENGE | ApprovalKind.QUESTION:
+        case ApprovalKind.CHALLENGE | ApprovalKind.QUESTION | ApprovalKind.AUTONOMY:
             return about_what(approval).splitlines()
-        case ApprovalKind.GOAL_CHANGE if of_payload(payload) is not None:
+        case ApprovalKind.GOAL_CHANGE | ApprovalKind.ORG_CHANGE if of_payload(payload) is not None:
             return [f"  why: {one_line(str(payload.get('why', '')))}"]
         case _:
             lines = [f"  {name}: {one_line(str(value))}" for name, value in list(payload.items())[:MOST_FIELDS]]
@@ -230,7 +245,9 @@ def _about(approval: Approval) -> list[str]:
 
 
 def _subject(situation: Situation, choice: Choice) -> str:
-    approval = _approval(choice)
+    item, approval = situation.item, _approval(choice)
+    if item is not None and item.id.startswith("approval:") and choice in item.choices:
+        return item.id  # also when a command of another kind is the answer, e.g. to raise a budget for good
     return f"approval:{approval}" if approval is not None else situation.ref
 
 

@@ -12,7 +12,20 @@ from textual.widgets import Static
 from core.domain.ceo_mode import CeoModeAnswer
 from core.domain.plan import Action as PlannedAction
 from core.domain.plan import Plan
-from tui.actions import ACTIONS, DECIDE, LOOK, RUN, SHOWN, TALK_KEYS, WIDGET_KEYS, WRITE, Hint, Situation, label_of
+from tui.actions import (
+    ACTIONS,
+    AGENT_KEYS,
+    DECIDE,
+    LOOK,
+    RUN,
+    SHOWN,
+    TALK_KEYS,
+    WIDGET_KEYS,
+    WRITE,
+    Hint,
+    Situation,
+    label_of,
+)
 from tui.panes.ceo import MEANS
 from tui.panes.words import said
 from tui.projection import Projection
@@ -68,6 +81,7 @@ def help_screen(situation: Situation, ceo: CeoModeAnswer | None = None) -> Readi
             rows += [Row(f"talk {keys} {about}", ((keys, "info"), where, about)) for keys, where, about in TALK_KEYS]
         if group == LOOK:
             rows += [Row(f"widget {keys}", ((keys, "info"), "", about)) for keys, about in WIDGET_KEYS]
+            rows += [Row(f"agents {keys}", ((keys, "info"), "agents", about)) for keys, about in AGENT_KEYS]
     if ceo is not None:
         # the small screen has no room for the pane that tells it
         rows.append(Row("CEO", ("", "", ("The CEO", "strong"))))

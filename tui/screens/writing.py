@@ -122,6 +122,9 @@ class Writing:
     def explore(self) -> None:
         """Take the talk about a draft up, or open one."""
         thing = self._room.situation.thing
+        if (choice := self._room.situation.choices.get("e")) is not None:
+            self._room.leading.edit_question(choice)
+            return
         if not isinstance(thing, Goal) or thing.status != GoalStatus.DRAFT:
             self._room.say("Only a draft is explored; n begins a new one.", "warn")
             return

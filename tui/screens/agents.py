@@ -1,0 +1,268 @@
+"""The agents: who works here, what each does and costs, who reports to whom; and what the operator does about it.
+
+Everything comes from the room's memory; what was spent is read by a worker. Acts go the way of `Leading`.
+"""
+
+import asyncio
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.widgets import Static
+
+from core.commands.registry import parse
+from core.domain.entities import AgentRecord
+from core.domain.errors import OpsroomError
+from core.domain.states import AgentStatus, Role
+from core.spending import spending
+from tui.actions import Hint
+from tui.panes.composer import Composer
+from tui.panes.footer import KeyLine
+from tui.panes.message import MessageLine
+from tui.panes.staff import CHART, ROSTER, Money, chart, facts, roster
+from tui.panes.words import entitle, line, money, put, said
+from tui.screens.staff_acts import StaffActs
+from tui.widgets.prose import Prose
+from tui.widgets.row import Tone
+from tui.widgets.row_messages import CursorMoved, Selected
+from tui.widgets.rows import Rows
+
+if TYPE_CHECKING:
+    from tui.screens.leading import Leading
+
+READ_AGAIN_S = 0.5
+_SEEN = ("agent:", "task:", "goal:", "run:", "company:", "approval:")
+
+
+class AgentsScreen(Screen[None]):
+    """The roster above; below it all about the selected agent, and the chart beside that or in its place."""
+
+    AUTO_FOCUS = "#roster-rows"
+    CSS_PATH: ClassVar = ["agents.tcss", "../panes/lines.tcss"]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-home"), (170, "-wide")]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (20, "-tall")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,A", "leave", "Back", show=False),
+        Binding("o", "turn", "The chart, or the facts", show=False),
+        Binding("p", "act('pause')", "Pause or resume", show=False),
+        Binding("x", "act('retire')", "Retire", show=False),
+        Binding("dollar_sign", "act('budget')", "Budget", show=False),
+        Binding("n", "act('hire')", "Hire", show=False),
+        Binding("e", "act('edit')", "Edit", show=False),
+        Binding("B", "stage", "Stage B or A", show=False),
+        Binding("H", "heartbeat", "Heartbeat now", show=False),
+        Binding("question_mark", "help", "Help", show=False),
+    ]
+
+    def __init__(self, leading: "Leading") -> None:
+        super().__init__()
+        self.leading = leading
+        self.acts = StaffActs(self, leading)
+        self.money = Money()
+        self._reading = self._again = False
+        self._chosen = ""
+        self.head = Static(id="staff-head")
+        self.roster = Rows(*ROSTER, header=True, markable=False, empty="Nobody is hired: n hires.", id="roster-rows")
+        self.chart = Rows(*CHART, markable=False, empty="Nobody is hired.", id="chart-rows")
+        self.facts = Prose(empty="Nobody is selected.", id="agent-facts")
+        self.composer = Composer()
+        self.message = MessageLine()
+        self.keys = KeyLine()
+
+    def compose(self) -> ComposeResult:
+        """All panes are there from the beginning; the size of the terminal decides how they stand."""
+        yield self.head
+        with Vertical(id="roster", classes="pane") as pane:
+            pane.border_title = Content("Agents")
+            yield self.roster
+        with Horizontal(id="below"):
+            with Vertical(id="facts", classes="pane"):
+                yield self.facts
+            with Vertical(id="chart", classes="pane") as pane:
+                pane.border_title = Content("Organisation")
+                yield self.chart
+        yield self.composer
+        yield self.message
+        yield self.keys
+
+    def on_mount(self) -> None:
+        """From memory at once; the money when it is read."""
+        self._show()
+        ceo = self.leading.view.ceo()
+        if ceo is not None:
+            self.roster.move_to(f"agent:{ceo[0].id}")
+        self._choose(self.roster.cursor_id)
+        self._reading = True
+        self._reader()
+
+    # ------------------------------------------------------------- bringing up to date
+
+    def touch(self, dirty: frozenset[str]) -> None:
+        """Something happened."""
+        if self.is_mounted and any(ref.startswith(_SEEN) for ref in dirty):
+            self._show()
+        if any(ref.startswith(("run:", "budget:", "agent:")) for ref in dirty):
+            self.read()
+
+    def grow_older(self) -> None:
+        """Once a second: what tells time moves on."""
+        if self.is_mounted:
+            self._show()
+
+    def before_key(self) -> None:
+        """A key comes: what was said is read, and the staff is as the board has it."""
+        self.message.clear()
+        self.leading.bring_up_to_date()
+
+    def read(self) -> None:
+        """Read what was spent; when something happens meanwhile, once more."""
+        if self._reading:
+            self._again = True
+        elif self.is_mounted:
+            self._reading = True
+            self._reader()
+
+    @work(name="read what was spent", group="spending", exit_on_error=False)
+    async def _reader(self) -> None:
+        try:
+            while True:
+                self._again = False
+                found = await spending(self.leading.company.board.readers, self.leading.now())
+                self.money = Money.of(found)
+                self._show()
+                if not self._again:
+                    break
+                await asyncio.sleep(READ_AGAIN_S)
+        finally:
+            self._reading = False
+
+    def _show(self) -> None:
+        view, now = self.leading.view, self.leading.now()
+        self.roster.set_rows(roster(view, self.money, now))
+        self.chart.set_rows(chart(view, now))
+        team = view.team(now)
+        counted = " · ".join(f"{team[state]} {state}" for state in team)
+        cost = f"today {money(self.money.today)} · {self.money.days} days {money(self.money.total)}"
+        name = view.company.name if view.company else ""
+        put(
+            self.head, line(said(name, "strong"), said(f"   {counted or 'nobody is hired'}"), said(f"   {cost}", "dim"))
+        )
+        agent = self.agent
+        entitle(self.query_one("#facts"), said(f"Agent {agent.name_tag}" if agent else "Agent"))
+        blocks = facts(view, agent, self.money, now) if agent else ()
+        # more to read begins at its top: it is no talk that grows at its end
+        length = sum(block.body.count("\n") for block in blocks)
+        self.facts.set_blocks(blocks, thread=f"{self._chosen}/{length}")
+        self.show_keys()
+
+    # ------------------------------------------------------------- what is selected
+
+    @property
+    def agent(self) -> AgentRecord | None:
+        """The selected agent."""
+        found = self.leading.view.find(self._chosen)
+        return found if isinstance(found, AgentRecord) else None
+
+    @on(CursorMoved)
+    def _moved(self, event: CursorMoved) -> None:
+        # the list that is not in use follows; its own message must not lead
+        leads = self.chart if self.focused is self.chart else self.roster
+        if event.rows is leads:
+            self._choose(leads.cursor_id)
+
+    def _choose(self, row_id: str | None) -> None:
+        self._chosen = row_id or ""
+        for each in (self.roster, self.chart):
+            if row_id and each.cursor_id != row_id:
+                each.move_to(row_id)
+        self._show()
+
+    def watch_focused(self, _before: Widget | None, now: Widget | None) -> None:
+        """Where there is room for one pane only, it is the one that is in use."""
+        self.set_class(now is self.facts, "-reads")
+        if now is self.chart:
+            self.add_class("-chart")
+        if isinstance(now, Rows) and self.leading.view.loaded and now.cursor_id:
+            self._choose(now.cursor_id)
+        self.show_keys()
+
+    @on(Selected)
+    def _open(self) -> None:
+        self.remove_class("-chart")
+        self.facts.focus()
+
+    # ------------------------------------------------------------- saying and asking
+
+    def say(self, text: str, tone: Tone | None = None) -> None:
+        """Tell the operator above the keys."""
+        self.message.say(text, tone)
+
+    def refuse(self, problem: OpsroomError) -> None:
+        """Say why something was not done, and what can be done."""
+        self.say(f"{problem.message} {problem.hint}".strip(), "bad")
+
+    def show_keys(self) -> None:
+        """The keys of the line that asks, or of the selected agent."""
+        if self.is_attached:
+            self.keys.show(self.composer.hints if self.composer.asks else self._hints())
+
+    def _hints(self) -> list[Hint]:
+        agent = self.agent
+        hints = []
+        if agent is not None and agent.status != AgentStatus.TERMINATED:
+            hints += [
+                Hint("p", "resume" if agent.status == AgentStatus.PAUSED else "pause", 2), Hint("e", "edit", 3),
+                Hint("$", "budget", 4), Hint("x", "retire", 5),
+            ]  # fmt: skip
+            if agent.role == Role.CEO:
+                company = self.leading.view.company
+                at_b = company is not None and company.autonomy == "B"
+                hints[2:] = [Hint("B", "back to A" if at_b else "stage B", 2), Hint("H", "heartbeat", 4)]
+        other = "facts" if self.has_class("-chart") else "chart"
+        return [*hints, Hint("n", "hire", 3), Hint("o", other, 6), Hint("esc", "back", 0)]
+
+    # ------------------------------------------------------------- keys
+
+    def action_act(self, name: str) -> None:
+        """One of the acts on the selected agent."""
+        getattr(self.acts, name)()
+
+    def action_stage(self) -> None:
+        """Stage B, after a question; or back to A at once."""
+        self.leading.stage(self)
+
+    def action_heartbeat(self) -> None:
+        """The CEO looks after the company now."""
+        self.leading.heartbeat(self)
+
+    def action_turn(self) -> None:
+        """The chart in the place of the facts, or the facts again; beside one another, the chart is gone to."""
+        self.toggle_class("-chart")
+        (self.chart if self.has_class("-chart") else self.roster).focus()
+
+    def action_help(self) -> None:
+        """Every key."""
+        from tui.screens.reading import help_screen
+
+        self.app.push_screen(help_screen(self.leading.situation))
+
+    def action_leave(self) -> None:
+        """Back to the roster, and from there to the room."""
+        if self.composer.asks:
+            self.composer.action_drop()
+            self.show_keys()
+        elif self.focused is not self.roster:
+            self.remove_class("-chart")
+            self.roster.focus()
+        else:
+            self.leading.left(self)
+
+    async def execute(self, command: str, **arguments: Any) -> None:
+        """Send a form's command. Raises what the board refuses it with."""
+        await self.leading.company.execute(parse(command, arguments))
+        self.leading.bring_up_to_date()

@@ -1,0 +1,162 @@
+"""The acts on the selected agent: pause, resume, retire, budget, hire, edit. Asked for in lines, told on the screen."""
+
+from typing import TYPE_CHECKING
+
+from core.domain.budgets import money, per
+from core.domain.entities import AgentRecord, Budget
+from core.domain.states import AgentStatus, BudgetPeriod, BudgetScope
+from tui.screens.lines_form import LinesForm, Save
+from tui.staff_text import AGENT, HIRE, changed, first_of, lines_of, read_amount, read_lines, usd, values_of
+from tui.text import one_line
+
+if TYPE_CHECKING:
+    from tui.screens.agents import AgentsScreen
+    from tui.screens.leading import Leading
+
+WHY = "say in a line why; enter sends, esc goes back"
+AMOUNT = "an amount and a period: 5 day, 20 week, 60 month, 100 all; 0 takes it away"
+
+
+class StaffActs:
+    """What the keys of the screen do."""
+
+    def __init__(self, screen: "AgentsScreen", leading: "Leading") -> None:
+        self._screen = screen
+        self._leading = leading
+
+    def _agent(self) -> AgentRecord | None:
+        """The selected agent, unless it has retired."""
+        agent = self._screen.agent
+        if agent is None:
+            self._screen.say("Nobody is selected: n hires.", "warn")
+        elif agent.status == AgentStatus.TERMINATED:
+            self._screen.say(f"{one_line(agent.name)} has retired; what it did stays on the board.", "warn")
+        else:
+            return agent
+        return None
+
+    def pause(self) -> None:
+        """Pause it, with a reason; or let a paused one work again."""
+        agent = self._agent()
+        if agent is None:
+            return
+        if agent.status == AgentStatus.PAUSED:
+            self._leading.send(self._screen, f"{agent.slug} works again", "ResumeAgent", agent=agent.slug)
+            return
+        runs = self._runs(agent)
+        hint = f"why; enter ends {runs} and gives it no new one" if runs else WHY
+        self._leading.ask(
+            self._screen, f"pause {agent.slug}:", hint,
+            lambda why: self._leading.send(
+                self._screen, f"{agent.slug} is paused", "PauseAgent", agent=agent.slug, reason=why
+            ),
+        )  # fmt: skip
+
+    def retire(self) -> None:
+        """Let it go for good, with a reason and after a question."""
+        agent = self._agent()
+        if agent is not None:
+            self._leading.ask(
+                self._screen, f"retire {agent.slug}:", WHY, lambda why: self._ask_to_retire(agent, why)
+            )  # fmt: skip
+
+    def _ask_to_retire(self, agent: AgentRecord, why: str) -> None:
+        view = self._leading.view
+        held = [task.name_tag for task in view.held_tasks() if task.assignee_id == agent.id]
+        below = [
+            each.slug for each in view.tables.all(AgentRecord)
+            if each.manager_id == agent.id and each.status != AgentStatus.TERMINATED
+        ]  # fmt: skip
+        lines = [
+            f"{agent.name_tag}  {one_line(agent.name)} ({agent.slug}), {agent.role}", "",
+            f"Ended: {self._runs(agent) or 'no run'}. Tasks that go back: {', '.join(held) or 'none'}.",
+        ]  # fmt: skip
+        if below:
+            heir = view.slug(agent.manager_id) or "nobody"
+            lines.append(f"{', '.join(below)} report{'s' if len(below) == 1 else ''} to {heir} then.")
+        lines += [
+            "It never comes back, and nobody gets its name; nothing of what it did is deleted.", "",
+            f"Your reason: {one_line(why)}",
+        ]  # fmt: skip
+
+        def then() -> None:
+            self._leading.send(
+                self._screen, f"{agent.slug} has retired", "RetireAgent", agent=agent.slug, reason=why
+            )  # fmt: skip
+
+        self._leading.confirm(self._screen, f"Retire {agent.slug}?", lines, "Retire", then)
+
+    def _runs(self, agent: AgentRecord) -> str:
+        runs = sum(run.agent_id == agent.id for run in self._leading.view.live_runs)
+        return f"{runs} run{'' if runs == 1 else 's'}" if runs else ""
+
+    def budget(self) -> None:
+        """What it may spend a period."""
+        agent = self._agent()
+        if agent is None:
+            return
+        budgets = self._leading.view.tables.all(Budget)
+        of_it = (each for each in budgets if (each.scope, each.scope_id) == (BudgetScope.AGENT, agent.id))
+        known = next(of_it, None)
+        period = "all" if known is not None and known.period == BudgetPeriod.TOTAL else known.period if known else ""
+        value = f"{usd(known.limit_micros)} {period}" if known is not None and known.limit_micros else ""
+        self._leading.ask(
+            self._screen, f"budget of {agent.slug}, USD:", AMOUNT, lambda text: self._set_budget(agent, text), value
+        )
+
+    def _set_budget(self, agent: AgentRecord, text: str) -> None:
+        found = read_amount(text)
+        if found is None:
+            self._screen.say(f"{one_line(text)!r} is no amount; type it like 5 day or 20.50 month.", "bad")
+            return
+        micros, period = found[0], found[1] or BudgetPeriod.DAY
+        words = f"budget of {agent.slug}: {money(micros)} {per(period)}" if micros else f"{agent.slug} has no budget"
+        self._leading.send(
+            self._screen, words, "SetBudget", scope="agent", slug=agent.slug, limit_micros=micros, period=period
+        )
+
+    def hire(self) -> None:
+        """Hire somebody in a form of lines."""
+        selected = self._screen.agent
+        manager = selected.slug if selected is not None and selected.status != AgentStatus.TERMINATED else ""
+        begun = lines_of(HIRE, {"role": "executor", "manager": manager, "max_runs": 1})
+
+        async def save(text: str) -> str:
+            values, problems = read_lines(HIRE, text)
+            if problems:
+                return first_of(problems)
+            values["manager"] = values["manager"] or None
+            await self._screen.execute("HireAgent", **values)
+            self._screen.say(f"✓ {values['slug']} is hired", "good")
+            return ""
+
+        self._form("Hire an agent", "hire", begun, "hires", save)
+
+    def edit(self) -> None:
+        """Change what it is called, can do, answers for, reports to or runs on."""
+        agent = self._agent()
+        if agent is None:
+            return
+        begun = lines_of(AGENT, values_of(agent, self._leading.view.slug(agent.manager_id)))
+
+        async def save(text: str) -> str:
+            values, problems = changed(AGENT, begun, text)
+            if problems:
+                return first_of(problems)
+            if values:
+                await self._screen.execute("EditAgent", agent=agent.slug, **values)
+            self._screen.say(
+                f"✓ {agent.slug} is edited" if values else "Nothing was changed.", "good" if values else "dim"
+            )
+            return ""
+
+        self._form(f"Edit {agent.slug}", f"edit {agent.slug} {agent.version}", begun, "saves", save)
+
+    def _form(self, title: str, key: str, begun: str, does: str, save: Save) -> None:
+        def left(was_saved: bool | None) -> None:
+            if not was_saved:
+                self._screen.say("Nothing was saved; what you wrote is there when you open it again.", "dim")
+
+        leading = self._leading
+        form = LinesForm(title, begun, leading.kept(key), does, save, lambda text: leading.keep(key, text))
+        self._screen.app.push_screen(form, left)
