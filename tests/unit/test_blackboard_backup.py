@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.blackboard import checks
+from core.blackboard.migrations import SCHEMA_VERSION
 from core.blackboard.backup import backup
 from core.blackboard.checks import check_board
 from core.blackboard.fold import rebuild_and_compare
@@ -105,7 +106,7 @@ def test_a_damaged_a_foreign_a_newer_and_a_missing_board_are_told(tmp_path: Path
         connection.execute("PRAGMA user_version=999")
     assert verdicts(path)["schema"] == "fail"
     with plain(path) as connection:
-        connection.execute("PRAGMA user_version=1")
+        connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
     with path.open("r+b") as file:
         file.seek((root - 1) * 4096)
         file.write(b"\xab" * 4096)

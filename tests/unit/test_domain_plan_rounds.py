@@ -217,8 +217,9 @@ def test_a_stalled_round_in_which_all_waits_for_a_person_calls_no_coordinator() 
 
 
 @pytest.mark.parametrize("kind", list(ApprovalKind))
-def test_a_question_about_a_goal_holds_its_plan_unless_it_is_only_talk(kind: ApprovalKind) -> None:
+def test_a_question_about_a_goal_holds_its_plan_unless_it_is_talk_or_money(kind: ApprovalKind) -> None:
     asked = a(Approval, entity="goal:1", kind=kind)
     found = facts(agents=(CORA,), rounds=(), approvals=(asked,))
-    is_talk = kind in (ApprovalKind.MAIL, ApprovalKind.EXCHANGE)
-    assert acts(found) == ([("QueueRun", RunKind.PLAN)] if is_talk else [])
+    # A budget holds the run itself when it would start.
+    is_aside = kind in (ApprovalKind.MAIL, ApprovalKind.EXCHANGE, ApprovalKind.BUDGET)
+    assert acts(found) == ([("QueueRun", RunKind.PLAN)] if is_aside else [])
