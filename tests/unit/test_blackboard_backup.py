@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from core.blackboard import checks
-from core.blackboard.migrations import SCHEMA_VERSION
 from core.blackboard.backup import backup
 from core.blackboard.checks import check_board
 from core.blackboard.fold import rebuild_and_compare
+from core.blackboard.migrations import SCHEMA_VERSION
 from core.domain.errors import BoardCorrupt, BoardError, Conflict
 from tests.unit.blackboard_support import a_board, a_board_file, a_goal, a_task, plain, the_writer
 
