@@ -370,6 +370,22 @@ SUBCOMMANDS: tuple[Subcommand, ...] = (
         ),
     ),
     Subcommand(
+        ("eval",),
+        "play scenarios and score what the agents do; compare it with what they did before",
+        "tui.cli.evaluating:evaluate",
+        (
+            _argument("--scenario", metavar="NAME", help="only this one"),
+            _argument("--mode", metavar="MODE", help="only those that begin in this mode of the CEO"),
+            _argument("--runner", metavar="KIND", help="rehearsal (default) or recorded"),
+            _argument("--replies", metavar="FILE", help="what `recorded` replies: TOML, or a recorded baseline"),
+            _argument("--repeat", type=int, default=1, metavar="K", help="play each so often (1-100; 1)"),
+            _argument("--record", metavar="FILE", help="write what was done as a baseline"),
+            _argument("--against", metavar="FILE", help="compare with this baseline; 1 below 99 % in any mode"),
+            _argument("--folder", metavar="DIR", help="your own scenarios instead of the shipped ones"),
+            JSON,
+        ),
+    ),
+    Subcommand(
         ("doctor",),
         "check this machine, and a company's settings and board",
         "tui.cli.care:doctor",

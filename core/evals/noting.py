@@ -1,0 +1,49 @@
+"""A desk that notes every call of a run, done or refused."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from core.agents.process import Child
+from core.agents.runner import Desk
+from core.commands.registry import Answer, parse
+from core.domain.errors import Fenced, OpsroomError
+from core.evals.expecting import Call
+
+
+class NotingDesk(Desk):
+    """The desk that it is given, with ears: `calls` are those so far, in order."""
+
+    def __init__(self, inner: Desk, note: Callable[[Call], None]) -> None:
+        self.actor = inner.actor
+        self.readers = inner.readers
+        self._inner = inner
+        self._note = note
+
+    async def call(self, command: str, /, **arguments: Any) -> Answer:
+        """As of any desk. What came too late, after the run's end, is noted as refused like the rest."""
+        try:
+            answer = await self._inner.call(command, **arguments)
+        except OpsroomError as error:
+            self._note(Call(command, _plain(command, arguments), "fenced" if isinstance(error, Fenced) else str(error)))
+            raise
+        self._note(Call(command, _plain(command, arguments)))
+        return answer
+
+    def say(self, text: str) -> None:
+        """As of any desk."""
+        self._inner.say(text)
+
+    async def start(self, *argv: str, cwd: Path | None = None) -> Child:
+        """As of any desk."""
+        return await self._inner.start(*argv, cwd=cwd)
+
+
+def _plain(command: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments as JSON, as the command understood them if it did."""
+    try:
+        return parse(command, arguments).model_dump(mode="json", exclude_unset=True)
+    except OpsroomError:
+        plain: dict[str, Any] = json.loads(json.dumps(arguments, default=str))
+        return plain

@@ -1,0 +1,150 @@
+"""Wrong files are told with the file, the line, and what is wrong there."""
+
+from pathlib import Path
+
+import pytest
+
+from core.domain.errors import Invalid
+from core.evals.contestants import read_replies
+from core.evals.expecting import Call
+from core.evals.places import lines_of
+from core.evals.scenario import read_scenarios
+from tests.evals.world import FIRST, calls, replied, written
+
+STEP = '\n[[steps]]\ndo = "CreateGoal"\nwith = { title = "Mine" }\nname = "goal"\n'
+
+
+def line_of(text: str, part: str) -> int:
+    """The line on which a part of the text stands."""
+    return text[: text.index(part)].count("\n") + 1
+
+
+WRONG = [
+    (FIRST.replace('"vera ceo"', '"vera ceo'), 'staff = ["vera', "is not valid TOML"),
+    (FIRST + "colour = 3\n", "colour", "there is no such setting"),
+    (FIRST.replace("vera ceo", "vera queen"), "staff", "there is no role 'queen'"),
+    (FIRST.replace("vera ceo", "Vera the CEO"), "staff", "is not of the form"),
+    (FIRST.replace('["vera ceo"]', '["ada executor under vera", "vera ceo"]'), "staff", "was not named before"),
+    (FIRST.replace("team_building", "dreaming"), "mode", "team_building"),
+    (FIRST.replace('mode = "team_building"\n', ""), "agent =", "a run of the CEO has a mode"),
+    (FIRST.replace('agent = "vera"', 'agent = "zoe"'), "agent", "nobody of the staff is called 'zoe'"),
+    (FIRST.replace('run = "propose"', 'run = "dance"'), "run =", "begin.run"),
+    (FIRST.replace('"ProposeHire"', '"HireHim"'), "[[expect]]", "there is no command 'HireHim'"),
+    (FIRST + "with.colour = 3\n", "[[expect]]", "ProposeHire has no colour"),
+    (FIRST + 'with.why.matches = "("\n', "[[expect]]", "is no regular expression"),
+    (FIRST + 'with.why.like = "x"\n', "[[expect]]", "there is no condition like"),
+    (FIRST + 'with.why.one_of = "x"\n', "[[expect]]", "one_of takes a list"),
+    (FIRST + 'with.why.at_least = "x"\n', "[[expect]]", "at_least takes a number"),
+    (FIRST + 'never = "CreateGoal"\n', "[[expect]]", "exactly one of call, never, only"),
+    (FIRST + "times = 1\nat_most = 2\n", "[[expect]]", "times says both bounds"),
+    (FIRST + '\n[[expect]]\nnever = "CreateGoal"\ntimes = 1\n', '[[expect]]\nnever', "go with call"),
+    (FIRST + '\n[[expect]]\nonly = []\nwith.why = "x"\n', "[[expect]]\nonly", "with goes with call or never"),
+    (FIRST + '\n[[expect]]\ncall = "AddComment"\nwith.goal = "$goal"\n', '[[expect]]\ncall = "AddC',
+     "$goal is the answer"),
+    (FIRST + '\n[[steps]]\ndo = "Dance"\n', 'do = "Dance"', "there is no command 'Dance'"),
+    (FIRST + '\n[[steps]]\nby = "zoe"\ndo = "StartCompany"\n', 'by = "zoe"', "'zoe' is neither"),
+    (FIRST + '\n[[steps]]\ndo = "StopCompany"\nticks = 1\n', "[[steps]]", "exactly one of do, wait_minutes, ticks"),
+    (FIRST + '\n[[steps]]\ndo = "ReviewGoal"\nwith = { goal = "$goal" }\n' + STEP, "[[steps]]", "no earlier step"),
+    (FIRST.partition("[[expect]]")[0], "[begin]", "nothing is expected"),
+    (FIRST.replace('run = "propose"', 'run = "propose"\ngoal = "$goal"'), "goal =", "$goal is the answer of no step"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "part", "problem"), WRONG, ids=[problem[:30] for _, _, problem in WRONG])
+def test_a_wrong_scenario_is_told_with_file_and_line(tmp_path: Path, text: str, part: str, problem: str) -> None:
+    with pytest.raises(Invalid) as told:
+        written(tmp_path, text)
+    assert str(tmp_path / "mine.toml") in told.value.message
+    assert f"line {line_of(text, part)}" in told.value.message
+    assert problem in told.value.message
+    assert "docs/evals.md" in told.value.hint
+
+
+@pytest.mark.parametrize(
+    ("steps", "problem"),
+    [
+        (STEP + '\n[[steps]]\ndo = "AcceptGoal"\nwith = { goal = "$goal" }\n', "step 2 (AcceptGoal by operator)"),
+        (STEP + '\n[[steps]]\ndo = "ReviewGoal"\nwith = { goal = "$goal.colour" }\n', "$goal.colour is in no answer"),
+        (STEP + '\n[[steps]]\nby = "vera"\ndo = "ReviewGoal"\nwith = { goal = "$goal" }\n', "(ReviewGoal by vera)"),
+        (STEP + '\n[[steps]]\nby = "vera"\nrun = "execute"\ntask = "$goal.tasks.0"\ndo = "StartTask"\n'
+         'with = { task = "$goal.tasks.0" }\n', "(StartTask by vera)"),
+    ],
+)  # fmt: skip
+async def test_a_step_that_is_refused_is_told_with_its_line(tmp_path: Path, steps: str, problem: str) -> None:
+    text = FIRST + steps
+    with pytest.raises(Invalid) as told:
+        await replied(tmp_path, written(tmp_path, text), [])
+    second = text.index("[[steps]]", text.index("[[steps]]") + 1)
+    assert f"mine.toml, line {text[:second].count(chr(10)) + 1}: " in told.value.message
+    assert problem in told.value.message
+
+
+async def test_a_hire_that_is_refused_is_told_with_its_line(tmp_path: Path) -> None:
+    with pytest.raises(Invalid, match=r"mine\.toml, line 5: bob was not hired: .*CEO"):
+        await replied(tmp_path, written(tmp_path, FIRST.replace('["vera ceo"]', '["vera ceo", "bob ceo"]')), [])
+
+
+async def test_what_an_expectation_names_must_be_in_an_answer(tmp_path: Path) -> None:
+    scenario = written(tmp_path, FIRST + 'with.slug = "$goal.colour"\n' + STEP)
+    with pytest.raises(Invalid, match=r"mine\.toml, line 11: \$goal\.colour is in no answer"):
+        await replied(tmp_path, scenario, [])
+
+
+def test_a_folder_without_scenarios_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(Invalid, match="holds no scenario"):
+        read_scenarios(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "problem"),
+    [
+        ("mine = 3\n", 1, "is to be a list of calls"),
+        ("\n[[mine]]\nsay = 1\n", 3, "there is no such setting"),
+        ("[[mine]]\ncall = 'A'\n[[mine]]\ncall = 3\n", 4, "string"),
+        ("[[mine]]\ncall = 'A'\nrepetition = 0\n", 3, "greater than or equal to 1"),
+        ("[[mine]\n", 1, "is not valid TOML"),
+    ],
+)
+def test_wrong_replies_are_told_with_file_and_line(tmp_path: Path, text: str, line: int, problem: str) -> None:
+    path = tmp_path / "replies.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(Invalid) as told:
+        read_replies(path)
+    assert str(path) in told.value.message
+    assert f"line {line}" in told.value.message
+    assert problem in told.value.message
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "holds no replies for mine"),
+        ("[[mine]]\ncall = 'AddComment'\nwith.goal = '$goal'\n", r"mine has no \$goal"),
+    ],
+)
+async def test_replies_must_fit_their_scenario(tmp_path: Path, text: str, problem: str) -> None:
+    from core.evals.evaluation import evaluate
+
+    scenario = written(tmp_path, FIRST)
+    path = tmp_path / "replies.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(Invalid, match=problem):
+        await evaluate([scenario], read_replies(path), tmp_path)
+
+
+def test_lines_are_those_of_the_file_and_not_of_texts_in_it() -> None:
+    text = 'a = """\nb = 1\n[c]\n"""\nb = 2\n[c]\n[[d.e]]\nf.g = 1\n[[d.e]]\nf = 2\n'
+    assert lines_of(text) == {
+        ("a",): 1, ("b",): 5, ("c",): 6, ("d", "e", "0"): 7, ("d", "e", "0", "f"): 8, ("d", "e", "0", "f", "g"): 8,
+        ("d", "e", "1"): 9, ("d", "e", "1", "f"): 10,
+    }  # fmt: skip
+
+
+async def test_a_name_in_a_text_is_written_out_and_two_dollars_are_one(tmp_path: Path) -> None:
+    text = FIRST.replace('call = "ProposeHire"', 'call = "AddComment"').replace("propose", "mention") + STEP
+    text += '\n[[steps]]\ndo = "AddComment"\n'
+    text += 'with = { goal = "$goal", kind = "question", body = "@vera what does G$goal cost, $$5?" }\n'
+    made = calls(("AddComment", {"goal": "$goal", "body": "G$goal, $$goal"}))
+    report = await replied(tmp_path, written(tmp_path, text), made)
+    assert report.results[0].runs[0].calls == (Call("AddComment", {"goal": 1, "body": "G1, $goal"}),)
+    assert report.ok
