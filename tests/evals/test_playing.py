@@ -150,12 +150,12 @@ async def test_what_the_agent_is_called_for_besides_does_not_come_between(tmp_pa
     text = text.partition("[begin]")[0] + (
         '[[steps]]\ndo = "AddComment"\n'
         'with = { goal = "$goal", kind = "question", body = "@vera what now?" }\n\n'
-        '[begin]\nagent = "vera"\nrun = "mention"\n\n[[expect]]\nonly = []\n'
+        '[begin]\nagent = "vera"\nrun = "heartbeat"\n\n[[expect]]\nonly = []\n'
     )
     contestant = Acting(nothing)
     found = await play(written(tmp_path, text), contestant, 1, tmp_path)
     assert found.passed
-    assert [(each.agent.slug, each.run.kind) for each in contestant.seen] == [("vera", RunKind.MENTION)]
+    assert [(each.agent.slug, each.run.kind) for each in contestant.seen] == [("vera", RunKind.HEARTBEAT)]
 
 
 async def test_a_gate_that_does_not_hold_does_not_pass(tmp_path: Path) -> None:
