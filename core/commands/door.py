@@ -103,11 +103,16 @@ def _admit_agent(tx: Transaction, actor: Agent, guardrails: Guardrails) -> Act:
         state = "unknown" if run is None else run.status
         raise Fenced(f"Run R{actor.run_id} is {state} and no longer current; nothing was written.", "Stop working.")
     agent = tx.get(AgentRecord, actor.agent_id)
+    return Act(tx, actor, capacities_of(agent.role), agent, run, guardrails)
+
+
+def capacities_of(role: Role) -> frozenset[Who]:
+    """In which capacities an agent of a role may act; a command's `who` names those that may send it."""
     capacities = {Who.ASSIGNEE}
-    if agent.role == Role.COORDINATOR:
+    if role == Role.COORDINATOR:
         capacities.add(Who.COORDINATOR)
-    if agent.role in _REVIEWERS:
+    if role in _REVIEWERS:
         capacities.add(Who.REVIEWER)
-    if agent.role == Role.CEO:
+    if role == Role.CEO:
         capacities.add(Who.CEO)
-    return Act(tx, actor, frozenset(capacities), agent, run, guardrails)
+    return frozenset(capacities)

@@ -1,11 +1,15 @@
-"""Whose behaviour can be looked at: the rehearsal agents, or replies that were written down."""
+"""Whose behaviour can be looked at: the rehearsal agents, replies that were written down, or a model."""
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from core.agents.chat.runner import ChatRunner
+from core.agents.chat.settings import ChatSettings
+from core.agents.chat.telling import system_text, tools_of
 from core.agents.rehearsal.runner import RehearsalRunner
 from core.agents.runner import Assignment, Desk, Outcome, Runner
 from core.domain.errors import Fenced, Invalid, OpsroomError
@@ -31,6 +35,24 @@ class Rehearsal:
     def texts(self, assignment: Assignment) -> tuple[str, ...]:
         """They read no text."""
         return ()
+
+
+class Chat:
+    """A model behind an OpenAI-compatible server."""
+
+    kind = "chat"
+
+    def __init__(self, settings: ChatSettings) -> None:
+        self._settings = settings
+        self.model = settings.model
+
+    def runner(self, scenario: Scenario, repetition: int, answers: Answers) -> Runner:
+        """The same for every scenario."""
+        return ChatRunner(self._settings)
+
+    def texts(self, assignment: Assignment) -> tuple[str, ...]:
+        """Its tools are a part of the prompt too."""
+        return system_text(assignment), json.dumps(tools_of(assignment.agent.role), sort_keys=True)
 
 
 class Reply(BaseModel):

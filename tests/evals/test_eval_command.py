@@ -90,13 +90,17 @@ def test_scenarios_of_ones_own(tmp_path: Path, capsys: Told) -> None:
         (["--mode", SLUGS[CeoMode.AWAITING_ORG], "--scenario", NAME], "does not begin in the mode"),
         (["--runner", "none"], "There is no runner 'none'"),
         (["--runner", "recorded"], "--runner recorded and --replies FILE go together"),
+        (["--runner", "chat"], "OPSROOM_CHAT_URL names no model server"),
         (["--runner", "rehearsal", "--replies", "x.toml"], "go together"),
         (["--replies", "none.toml"], "none.toml cannot be read"),
         (["--against", "none.json"], "none.json cannot be read"),
         (["--folder", "none"], "none holds no scenario"),
     ],
 )
-def test_what_is_wrong_is_told_before_anything_is_played(capsys: Told, words: list[str], problem: str) -> None:
+def test_what_is_wrong_is_told_before_anything_is_played(
+    capsys: Told, monkeypatch: pytest.MonkeyPatch, words: list[str], problem: str
+) -> None:
+    monkeypatch.delenv("OPSROOM_CHAT_URL", raising=False)
     assert main(["eval", *words]) == 2
     out, error = capsys.readouterr()
     assert problem in error

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from core.agents.chat.settings import from_environment
 from core.domain.errors import Invalid
 from core.evals.baseline import (
     BAR,
@@ -19,7 +20,7 @@ from core.evals.baseline import (
     read_baseline,
     write_baseline,
 )
-from core.evals.contestants import Rehearsal, read_replies
+from core.evals.contestants import Chat, Rehearsal, read_replies
 from core.evals.evaluation import chosen, mode_of
 from core.evals.evaluation import evaluate as played
 from core.evals.playing import Contestant, Played
@@ -29,7 +30,7 @@ from tui.cli.exits import Exit
 from tui.cli.output import facts, note, print_json, say, table
 
 REPEAT_MAX = 100
-RUNNERS = ("rehearsal", "recorded")
+RUNNERS = ("rehearsal", "recorded", "chat")
 
 
 def evaluate(arguments: argparse.Namespace) -> int:
@@ -67,6 +68,9 @@ def _contestant(arguments: argparse.Namespace) -> Iterator[Contestant]:
     logging.getLogger("core").setLevel(logging.CRITICAL)
     if kind == "recorded":
         yield read_replies(Path(arguments.replies))
+        return
+    if kind == "chat":
+        yield Chat(from_environment())
         return
     with tempfile.TemporaryDirectory(prefix="opsroom-eval-") as name:
         audited = Path(name) / "archive"

@@ -376,7 +376,7 @@ SUBCOMMANDS: tuple[Subcommand, ...] = (
         (
             _argument("--scenario", metavar="NAME", help="only this one"),
             _argument("--mode", metavar="MODE", help="only those that begin in this mode of the CEO"),
-            _argument("--runner", metavar="KIND", help="rehearsal (default) or recorded"),
+            _argument("--runner", metavar="KIND", help="rehearsal (default), recorded or chat"),
             _argument("--replies", metavar="FILE", help="what `recorded` replies: TOML, or a recorded baseline"),
             _argument("--repeat", type=int, default=1, metavar="K", help="play each so often (1-100; 1)"),
             _argument("--record", metavar="FILE", help="write what was done as a baseline"),
