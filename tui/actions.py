@@ -30,10 +30,15 @@ class Situation:
     choices: Mapping[str, Choice] = field(default_factory=dict)
 
     @property
+    def asks_about_company(self) -> bool:
+        """Whether a question about the company as a whole is selected."""
+        return self.item is not None and self.item.id.startswith("approval:") and self.ref.startswith("company")
+
+    @property
     def tag(self) -> str:
         """The short name of the thing, e.g. G3."""
         asks = self.item is not None and self.item.id.startswith("approval:")
-        if self.item is not None and asks and (self.thing is None or self.ref.startswith("company")):
+        if self.item is not None and asks and (self.thing is None or self.asks_about_company):
             return f"Q{self.item.id.partition(':')[2]}"
         return "the company" if self.thing is None or self.ref.startswith("company") else self.thing.name_tag
 

@@ -68,7 +68,7 @@ INBOX: dict[str, Look] = {
     "permission": ("!", "permission", "bad"),
     "budget": ("!", "budget", "bad"),
     "hire_agent": ("+", "hire", "info"),
-    "org_change": ("+", "org change", "info"),
+    "org_change": ("+", "org chart", "info"),
     "autonomy": ("↩", "stage A", "warn"),
     "goal_failure": ("✗", "give up", "bad"),
     "exploring": ("…", "exploring", "info"),

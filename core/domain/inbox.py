@@ -16,9 +16,11 @@ from core.domain.states import (
     AgentStatus,
     ApprovalKind,
     ApprovalStatus,
+    Autonomy,
     GoalStatus,
     OnFail,
     OrgStatus,
+    Origin,
     Role,
     RoundStatus,
     TaskStatus,
@@ -69,7 +71,8 @@ def inbox(
     pending = [approval for approval in approvals if approval.status == ApprovalStatus.PENDING]
     asked = {approval.entity for approval in pending}
     items = [*more, *(_of_approval(approval, agents) for approval in pending)]
-    items += [item for goal in goals if (item := _of_goal(goal)) is not None]
+    at_b = company is not None and company.autonomy == Autonomy.B
+    items += [item for goal in goals if (item := _of_goal(goal, at_b)) is not None]
     items += [item for round_ in rounds if (item := _of_round(round_)) is not None]
     items += _of_tasks(task_map, asked)
     items += _held(task_map, deps)
@@ -178,7 +181,11 @@ def _why_asked(approval: Approval) -> str:
     return f"{who} asks and waits; silence never approves"
 
 
-def _of_goal(goal: Goal) -> InboxItem | None:
+_STAGE_A = "it cannot be dispatched before you have read it"
+_STAGE_B = "stage B may dispatch it at the next tick; your word on it comes first"
+
+
+def _of_goal(goal: Goal, at_b: bool) -> InboxItem | None:
     entity = f"goal:{goal.id}"
     hashed = {"goal": goal.id, "content_hash": goal.content_hash}
     cancel = Choice("b", "reject", "CancelGoal", {"goal": goal.id}, "the goal ends as cancelled", "reason")
@@ -190,9 +197,10 @@ def _of_goal(goal: Goal) -> InboxItem | None:
             choices=(Choice("a", "ready", "ReadyGoal", dict(hashed), "the talk ends; this may be dispatched"), cancel),
         )  # fmt: skip
     if goal.status == GoalStatus.DRAFT and not is_reviewed(goal):
+        begins_alone = at_b and goal.origin == Origin.CEO and goal.auto_dispatched_at is None
         return InboxItem(
             id=f"review:{entity}", entity=entity, kind="draft", title=goal.title,
-            why=f"{goal.created_by} drafted it; it cannot be dispatched before you have read it",
+            why=f"{goal.created_by} drafted it; {_STAGE_B if begins_alone else _STAGE_A}",
             since=goal.updated_at,
             choices=(
                 Choice("a", "approve", "ReviewGoal", dict(hashed), "exactly this content may then be dispatched"),

@@ -2,7 +2,7 @@
 
 from core.domain.entities import AgentRecord, Company, Goal, Round, Task
 from core.domain.goals import is_reviewed
-from core.domain.states import TaskStatus
+from core.domain.states import GoalStatus, TaskStatus
 from tui import signs
 from tui.panes.coverage import of_decisions, of_must_haves
 from tui.panes.words import clock_time
@@ -54,7 +54,15 @@ def _goal(view: Projection, goal: Goal) -> Block:
         parts.append("Draft tasks\n" + "\n".join(f"· {task.name_tag} {task.title}" for task in drafts))
     reviewed = "reviewed by you" if is_reviewed(goal) else "not reviewed"
     if goal.auto_dispatched_at is not None:
-        parts.append(f"dispatched by stage B at {clock_time(goal.auto_dispatched_at)}, without you: R recalls it")
+        at_work = goal.status in (GoalStatus.PLANNING, GoalStatus.ACTIVE)
+        then = (
+            ": R recalls it"
+            if at_work
+            else "; recalled: only you dispatch it"
+            if goal.status == GoalStatus.DRAFT
+            else ""
+        )
+        parts.append(f"stage B dispatched it at {clock_time(goal.auto_dispatched_at)}, without you{then}")
     parts.append(f"{reviewed} · sha256 {goal.content_hash[:16]}…")
     return Block((("What it asks for", "strong"),), "\n\n".join(part for part in parts if part), "info")
 

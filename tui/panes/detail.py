@@ -117,8 +117,8 @@ class DetailPane(Vertical):
 
     def _write_head(self) -> None:
         situation = self._situation
-        if situation.thing is None and situation.item is not None:
-            # What is asked about something that is not there yet, e.g. a hire.
+        if situation.item is not None and (situation.thing is None or situation.asks_about_company):
+            # What is asked about something that is not there yet, e.g. a hire, or about the company as a whole.
             entitle(self, said(situation.tag))
             put(self.head, _of_item(situation.item, situation.choices, self.size.width - 2), layout=True)
         elif situation.thing is None:

@@ -105,13 +105,23 @@ def of_charts(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, 
         if tag == "equal":
             found += [Difference("same", text, text) for text in old[low:high]]
             continue
-        gone, come = old[low:high], new[start:end]
-        if [_who(text) for text in gone] == [_who(text) for text in come]:
-            found += [Difference("changed", was, now) for was, now in zip(gone, come, strict=True)]
-        else:
-            found += [Difference("removed", text, "") for text in gone]
-            found += [Difference("added", "", text) for text in come]
+        found += _replaced(old[low:high], new[start:end])
     return Differences((("Who reports to whom, and what they answer for", tuple(found)),))
+
+
+def _replaced(gone: Sequence[str], come: Sequence[str]) -> list[Difference]:
+    """Lines in the place of others: who stays where they are and answers for something else is one changed line."""
+    found: list[Difference] = []
+    matcher = SequenceMatcher(None, [_who(text) for text in gone], [_who(text) for text in come], autojunk=False)
+    for tag, low, high, start, end in matcher.get_opcodes():
+        if tag == "equal":
+            found += [
+                Difference("changed", *pair) for pair in zip(gone[low:high], come[start:end], strict=True)
+            ]  # fmt: skip
+        else:
+            found += [Difference("removed", text, "") for text in gone[low:high]]
+            found += [Difference("added", "", text) for text in come[start:end]]
+    return found
 
 
 def _chart_lines(chart: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -119,12 +129,12 @@ def _chart_lines(chart: Sequence[Mapping[str, Any]]) -> list[str]:
     lines = []
     for depth, row in drawn(chart):
         duties = one_line(str(row.get("duties") or ""))
-        lines.append(f"{'  ' * depth}{row['agent']} ({row.get('role', '')}){f': {duties}' if duties else ''}")
+        lines.append(f"{'  ' * depth}{row['agent']}{f': {duties}' if duties else ''}")
     return lines
 
 
 def _who(text: str) -> str:
-    return text.split()[0] if text.split() else ""
+    return text.partition(":")[0]  # with its indentation: whom it reports to
 
 
 def _compare(before: Any, after: Any, replaced: Mapping[str, str]) -> tuple[Difference, ...]:
@@ -179,13 +189,23 @@ def _two_columns(difference: Difference, width: int) -> list[Line]:
     room = _columns(width)
     sides = []
     for text, cells in zip((difference.before, difference.after), room, strict=True):
-        rows = wrap(one_line(text), max(2, cells - len(sign))) if text else []
+        rows = _hanging(text, max(2, cells - len(sign))) if text else []
         sides.append([(sign if not place else "  ") + row for place, row in enumerate(rows)])
     lines: list[Line] = []
     for place in range(max(len(side) for side in sides)):
         left, right = (_padded(side, place, cells) for side, cells in zip(sides, room, strict=True))
         lines.append(((left, tone), (GUTTER, "dim"), (right, tone)))
     return lines
+
+
+def _hanging(text: str, cells: int) -> list[str]:
+    """Lines of at most so many cells; what is indented stays so on its further lines."""
+    text = one_line(text)
+    indent = " " * min(len(text) - len(text.lstrip(" ")), cells // 2)
+    if not indent:
+        return wrap(text, cells)
+    rows = wrap(text.lstrip(" "), max(2, cells - len(indent) - 2))
+    return [f"{indent}{'  ' if place else ''}{row}" for place, row in enumerate(rows)]
 
 
 def _padded(rows: Sequence[str], place: int, cells: int) -> str:

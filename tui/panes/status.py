@@ -7,6 +7,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from core.domain.limits import TICK_MS
+from core.domain.states import Autonomy
 from tui.panes.words import line, money, put, said, tokens
 from tui.projection import Projection
 from tui.text import fit
@@ -82,7 +83,11 @@ def _parts(view: Projection, standing: Standing) -> list[_Part]:
         parts.append(_Part(0, said("■ STOPPED", "warn")))
         if company.stop_reason:
             parts.append(_Part(9, said(company.stop_reason, "dim")))
-    parts.append(_Part(8, said(f"stage {company.autonomy}"), Content("")))
+    if company.autonomy == Autonomy.B:
+        # what goes on without a person is told at every width
+        parts.append(_Part(1, said("stage B", "warn")))
+    else:
+        parts.append(_Part(8, said(f"stage {company.autonomy}"), Content("")))
     if (ceo := view.ceo()) is not None:
         parts.append(_Part(2, said(f"CEO {_spoken(ceo[1].mode)}")))
     if standing.due_in_ms is not None:

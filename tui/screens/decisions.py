@@ -154,8 +154,12 @@ class Decisions:
         title = getattr(situation.thing, "title", "") or getattr(situation.thing, "name", "")
         if isinstance(situation.thing, Round):
             title = f"Round {situation.thing.number} of G{situation.thing.goal_id}"
-        lines = [f"{situation.tag}  {one_line(title)}", "", f"Then: {choice.effect}."]
         view = self._room.view
+        approval = view.tables.get(Approval, _approval(choice))
+        is_about_question = approval is not None and situation.tag == approval.name_tag
+        if approval is not None and is_about_question:
+            title = approval.title
+        lines = [f"{situation.tag}  {one_line(title)}", "", f"Then: {choice.effect}."]
         if isinstance(situation.thing, Goal) and choice.command == "CancelGoal":
             tasks = sum(task.status not in TASK_FINAL for task in view.tasks(situation.thing.id))
             runs = sum(run.goal_id == situation.thing.id for run in view.live_runs)
@@ -163,9 +167,8 @@ class Decisions:
         if isinstance(situation.thing, Round) and choice.command == "EndRound":
             round_ = situation.thing
             lines.append(f"With it: {_count(round_.open_tasks, 'open task')} of {round_.total_tasks}.")
-        approval = view.tables.get(Approval, _approval(choice))
         if approval is not None:
-            lines.append(f"{approval.name_tag}  {one_line(approval.title)}")
+            lines += [] if is_about_question else [f"{approval.name_tag}  {one_line(approval.title)}"]
             lines += _about(approval)
         if note:
             lines += ["", f"Your reason: {one_line(note)}"]

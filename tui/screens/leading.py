@@ -214,12 +214,12 @@ class Leading:
             "What the CEO drafts is put to work without you reading it.",
             f"It may cost {money(amount)} a day (UTC). Runs that are at work end whole.",
             "",
-            f"It goes back to stage A when that is spent, or after {AUTO_IN_A_ROW} goals in a row",
-            "that you did not look at. B goes back at once; R recalls a goal; ! stops all.",
-            "Red lines, budgets and hires wait for you as before.",
+            f"It goes back to stage A when that is spent, or after {AUTO_IN_A_ROW} goals in a row that you did not"
+            " open.",
+            "B goes back at once, R recalls a goal, ! stops all. Red lines, budgets and hires wait for you as before.",
         ]
         if drafts:
-            lines += ["", f"Now waiting as drafts: {', '.join(drafts)}."]
+            lines += ["", f"{', '.join(drafts)}: drafted, and may begin at once."]
         if not company.dispatching:
             lines += ["", "The company is stopped: nothing begins before you start it."]
         return lines
