@@ -64,6 +64,12 @@ class Baseline(_Read):
     scenarios: tuple[KnownScenario, ...]
 
 
+def require_place(path: Path) -> None:
+    """Raises Invalid when a baseline could not be written there; asked before anything is played."""
+    if path.is_dir() or not os.access(path.parent, os.W_OK):
+        raise Invalid(f"{path} cannot be written.", "Name a file in a folder that is there and yours.")
+
+
 def write_baseline(path: Path, report: Report) -> None:
     """Write an evaluation as a baseline, whole or not at all. Raises Invalid when it cannot be written."""
     text = json.dumps({"version": VERSION, **report.as_json()}, ensure_ascii=False, indent=1) + "\n"

@@ -7,11 +7,16 @@ from typing import Any
 
 import pytest
 
+from core.commands import briefing
+from core.domain.ceo_mode import CeoMode, CeoModeAnswer, CeoModeContext
 from core.domain.errors import Invalid
 from core.evals.baseline import agreement, asked_of, percent, read_baseline, write_baseline
+from core.evals.contestants import read_replies
+from core.evals.evaluation import evaluate
 from core.evals.expecting import Call
 from core.evals.playing import Played
 from core.evals.report import Report, Result
+from tests.evals.world import GOOD, shipped
 
 NOTE = Call("AddComment", {"goal": 1, "body": "I see."})
 GOAL = Call("CreateGoal", {"title": "List the maps", "split": False})
@@ -145,3 +150,27 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
         read_baseline(tmp_path / "none.json")
     with pytest.raises(Invalid, match="cannot be written"):
         write_baseline(tmp_path / "none" / "x.json", Report("recorded", "m", 1, ()))
+
+
+async def test_an_altered_mode_is_below_the_bar_whatever_the_agents_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scenarios = [shipped("operating-draft-task-waits"), shipped("awaiting-hire-two-wait")]
+
+    async def evaluated(name: str) -> Report:
+        place = tmp_path / name
+        place.mkdir()
+        return await evaluate(scenarios, read_replies(GOOD), place)
+
+    path = tmp_path / "before.json"
+    write_baseline(path, await evaluated("before"))
+    baseline = read_baseline(path)
+    assert agreement(baseline, (await evaluated("again")).results, []).ok
+
+    def altered(context: CeoModeContext) -> CeoModeAnswer:
+        return CeoModeAnswer(CeoMode.AWAITING_HIRE, ("altered",))
+
+    monkeypatch.setattr(briefing, "resolve_ceo_mode", altered)
+    found = agreement(baseline, (await evaluated("altered")).results, [])
+    assert found.groups == {CeoMode.OPERATING: Fraction(0), CeoMode.AWAITING_HIRE: Fraction(1)}
+    assert not found.ok

@@ -94,6 +94,8 @@ def test_scenarios_of_ones_own(tmp_path: Path, capsys: Told) -> None:
         (["--runner", "rehearsal", "--replies", "x.toml"], "go together"),
         (["--replies", "none.toml"], "none.toml cannot be read"),
         (["--against", "none.json"], "none.json cannot be read"),
+        (["--record", "none/before.json"], "none/before.json cannot be written"),
+        (["--record", "."], ". cannot be written"),
         (["--folder", "none"], "none holds no scenario"),
     ],
 )

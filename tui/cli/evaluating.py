@@ -18,6 +18,7 @@ from core.evals.baseline import (
     asked_of,
     percent,
     read_baseline,
+    require_place,
     write_baseline,
 )
 from core.evals.contestants import Chat, Rehearsal, read_replies
@@ -45,6 +46,8 @@ def evaluate(arguments: argparse.Namespace) -> int:
     scenarios = chosen(read_scenarios(folder), arguments.scenario, mode)
     # What is wrong with a file is said before anything is played.
     baseline = None if arguments.against is None else read_baseline(Path(arguments.against))
+    if arguments.record is not None:
+        require_place(Path(arguments.record))
     with _contestant(arguments) as contestant, tempfile.TemporaryDirectory(prefix="opsroom-eval-") as place:
         report = asyncio.run(played(scenarios, contestant, Path(place), repeat=arguments.repeat, told=_progress))
     if arguments.record is not None:
