@@ -87,6 +87,7 @@ def _bytes_of(path: Path) -> bytes | None:
     return data
 
 
+@functools.lru_cache(maxsize=8)
 def parse(data: bytes) -> tuple[RedLine, ...]:
     """The red lines in a file's bytes. Raises BrokenFile at the first thing that is wrong."""
     root = _tree(_text(data))

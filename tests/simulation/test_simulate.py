@@ -36,9 +36,10 @@ def simulated(capsys: pytest.CaptureFixture[str], *options: object) -> tuple[int
 def test_a_seed_gives_the_same_life_to_the_letter(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     policy = tmp_path / "policy.toml"
     policy.write_text(POLICY)
-    first = simulated(capsys, "--seed", 5, "--goals", 1, "--policy", policy)
-    assert simulated(capsys, "--seed", 5, "--goals", 1, "--policy", policy) == first
-    assert first[1] != simulated(capsys, "--seed", 6, "--goals", 1, "--policy", policy)[1]
+    shared = ("--goals", 1, "--ticks", 4, "--policy", policy)
+    first = simulated(capsys, "--seed", 5, *shared)
+    assert simulated(capsys, "--seed", 5, *shared) == first
+    assert first[1] != simulated(capsys, "--seed", 6, *shared)[1]
     assert first[0] == 0
 
 
