@@ -90,7 +90,7 @@ _AT_WORK = (GoalStatus.PLANNING, GoalStatus.ACTIVE)
 _VERBS = {
     ApprovalKind.CHALLENGE: ("uphold", "dismiss"),
     ApprovalKind.EXCHANGE: ("let go on", "stop"),
-    ApprovalKind.AUTONOMY: ("stage B again", "stay at A"),
+    ApprovalKind.AUTONOMY: ("go on at B", "stay at A"),
 }
 _WHY_MAX = 200  # code points
 # Kinds of questions that a person may change before deciding; the room asks for the rest of the command.

@@ -129,8 +129,8 @@ class Decisions:
             differences = None
             if approval is not None and approval.kind in TWO_SIDED:
                 differences = of_payload(approval.payload)
-            self._confirm(f"{choice.verb.capitalize()} {situation.tag}?", self._what(situation, choice, note),
-                          choice.verb.capitalize(), go, differences)  # fmt: skip
+            self._confirm(f"{_capital(choice.verb)} {situation.tag}?", self._what(situation, choice, note),
+                          _capital(choice.verb), go, differences)  # fmt: skip
         else:
             go()
 
@@ -281,6 +281,10 @@ def _illegal(situation: Situation, choice: Choice) -> Conflict | None:
     except Conflict as problem:
         return problem
     return None
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def _count(number: int, word: str) -> str:
