@@ -75,7 +75,8 @@ def write_baseline(path: Path, report: Report) -> None:
     text = json.dumps({"version": VERSION, **report.as_json()}, ensure_ascii=False, indent=1) + "\n"
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        fresh.write_text(text, encoding="utf-8")
+        # Half a character that a model said becomes its escape, which JSON knows.
+        fresh.write_text(text, encoding="utf-8", errors="backslashreplace")
         fresh.replace(path)
     except OSError as error:
         fresh.unlink(missing_ok=True)

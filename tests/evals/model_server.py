@@ -62,7 +62,8 @@ class Model:
             return message
         choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if "tool_calls" in message else "stop"}
         usage = {"prompt_tokens": 100, "completion_tokens": 10}
-        return JSONResponse({"id": "c", "object": "chat.completion", "choices": [choice], "usage": usage})
+        told = {"id": "c", "object": "chat.completion", "choices": [choice], "usage": usage}
+        return Response(json.dumps(told), media_type="application/json")
 
 
 def broken(request: Request, asked: Message) -> str:

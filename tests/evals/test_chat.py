@@ -15,6 +15,7 @@ from core.agents.runner import Runner
 from core.domain.ceo_mode import CeoMode
 from core.domain.errors import Invalid
 from core.domain.states import Role
+from core.evals.baseline import read_baseline, write_baseline
 from core.evals.contestants import Chat, read_replies
 from core.evals.evaluation import evaluate
 from core.evals.names import filled
@@ -106,6 +107,17 @@ async def test_arguments_that_are_no_object_are_answered_as_an_error(
     assert "no JSON object" in answered[0]["error"]["message"]
     assert [call.command for call in found.calls] == ["ProposeHire"]
     assert found.passed
+
+
+async def test_half_a_character_ends_neither_the_talk_nor_the_baseline(tmp_path: Path, model: Model) -> None:
+    half = calling(("AddComment", {"goal": 1, "body": "x\ud800"}))
+    half["content"] = "\ud800"
+    model.replies(half, calling(("ProposeHire", HIRE)), saying("Done."))
+    report = await evaluate([written(tmp_path, FIRST)], Chat(settings(model)), tmp_path)
+    assert report.ok
+    path = tmp_path / "before.json"
+    write_baseline(path, report)
+    assert [call.command for call in read_baseline(path).scenarios[0].runs[0].calls] == ["AddComment", "ProposeHire"]
 
 
 async def test_what_the_board_refuses_is_answered_with_its_hint(tmp_path: Path, model: Model) -> None:

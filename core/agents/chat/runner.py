@@ -87,8 +87,10 @@ class _Talk:
             "model": self._settings.model, "messages": self._messages, "tools": self._tools, "tool_choice": "auto",
             "stream": False,
         }  # fmt: skip
+        # ASCII: a model may have said half a character, which no UTF-8 holds.
+        body, headers = json.dumps(asked).encode("ascii"), {"Content-Type": "application/json"}
         try:
-            response = await self._client.post(f"{self._settings.url}/chat/completions", json=asked)
+            response = await self._client.post(f"{self._settings.url}/chat/completions", content=body, headers=headers)
         except httpx2.HTTPError as error:
             told = f"the model server does not answer ({type(error).__name__})"
             raise _Ended(RunStatus.FAILED, "server", told) from None
@@ -99,14 +101,14 @@ class _Talk:
             told = f"the model server answered {response.status_code}: {response.text[:300]}"
             raise _Ended(RunStatus.FAILED, "server", told)
         try:
-            body = response.json()
-            message = body["choices"][0]["message"]
-            self._count(body.get("usage"))
+            told = response.json()
+            message = told["choices"][0]["message"]
+            self._count(told.get("usage"))
             if not isinstance(message, Mapping):
                 raise TypeError("a message is an object")
         except (ValueError, LookupError, TypeError, AttributeError) as error:
-            told = f"the model server's answer is no chat completion ({type(error).__name__})"
-            raise _Ended(RunStatus.PROTOCOL_VIOLATION, "protocol", told) from None
+            why = f"the model server's answer is no chat completion ({type(error).__name__})"
+            raise _Ended(RunStatus.PROTOCOL_VIOLATION, "protocol", why) from None
         return message
 
     def _count(self, usage: Any) -> None:
