@@ -1,5 +1,6 @@
 """The agents: who works here, what each costs, who reports to whom; paused, limited, retired, hired, edited by key."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from textual.pilot import Pilot
 from core.domain.entities import AgentRecord, Budget
 from core.domain.states import AgentStatus
 from tests.flows.conftest import Picture
+from tests.flows.test_hostile_board import EVIL, OURS
 from tests.flows.world import (
     HOME,
     SMALL,
@@ -27,6 +29,7 @@ from tests.flows.world import (
 from tui.app import OpsroomApp
 from tui.screens.agents import AgentsScreen
 from tui.screens.confirm import Confirm
+from tui.screens.control import ControlScreen
 from tui.screens.lines_form import LinesForm
 
 
@@ -199,3 +202,33 @@ async def test_what_was_written_is_kept_and_what_was_refused_is_told(tmp_path: P
             edited = await agent(office, "links")
             assert (edited.name, edited.duties) == ("Link checker2", "Every link")
             assert edited.manager_id == (await agent(office, "ceo")).id
+
+
+async def test_nothing_of_an_agents_words_acts(tmp_path: Path, wire: list[str]) -> None:
+    async with an_office(tmp_path / "c") as office:
+        ceo = await office.agent("ceo", "mention")
+        why = "\n".join(EVIL)
+        await office.do("ProposeHire", ceo, slug="scout", name=EVIL[0] + EVIL[1], role="executor", why=why)
+        changes = [{"agent": "links", "duties": why}]
+        await office.do("ProposeOrganisation", ceo, changes=changes, why=EVIL[2])
+        await office.end(ceo)
+        await office.do("EditAgent", agent="links", name=EVIL[1], duties=EVIL[3])
+        app = office.app()
+        async with app.run_test(size=HOME, notifications=True) as pilot:
+            await ready(pilot, office)
+            for _ in range(2):
+                await press(pilot, "enter", "escape", "e")
+                await settle_screen(pilot, LinesForm)
+                await press(pilot, "escape")
+                await settle_screen(pilot, ControlScreen)
+                await press(pilot, "down")
+            await press(pilot, "A")
+            await settle_screen(pilot, AgentsScreen)
+            screen = app.screen
+            assert isinstance(screen, AgentsScreen)
+            await go_to(pilot, screen, "links")
+            await press(pilot, "e")
+            await settle_screen(pilot, LinesForm)
+        sent = OURS.sub("", "".join(wire))
+        assert not {char for char in sent if ord(char) < 32 and char not in "\r\n"}
+        assert not re.search("[\x80-\x9f\u202a-\u202e\u2066-\u2069\u200b]", sent)
