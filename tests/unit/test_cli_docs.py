@@ -55,6 +55,16 @@ def test_help_names_every_subcommand(capsys: pytest.CaptureFixture[str]) -> None
     assert all(re.search(rf"^ +{subcommand.words[0]} ", told, re.MULTILINE) for subcommand in SUBCOMMANDS)
 
 
+@pytest.mark.parametrize("subcommand", SUBCOMMANDS, ids=lambda subcommand: subcommand.name)
+def test_every_subcommand_has_help(subcommand: Subcommand, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([*subcommand.words, "--help"])
+    assert ended.value.code == 0
+    told = capsys.readouterr().out
+    options = [argument.names[-1] for argument in subcommand.arguments if argument.names[-1].startswith("-")]
+    assert [option for option in options if option not in told] == []
+
+
 def keys_of(value: Any, path: str = "") -> set[str]:
     """The paths of all keys; a list is known by its first element, and maps with free keys by their name alone."""
     if isinstance(value, list):

@@ -380,7 +380,7 @@ SUBCOMMANDS: tuple[Subcommand, ...] = (
             _argument("--replies", metavar="FILE", help="what `recorded` replies: TOML, or a recorded baseline"),
             _argument("--repeat", type=int, default=1, metavar="K", help="play each so often (1-100; 1)"),
             _argument("--record", metavar="FILE", help="write what was done as a baseline"),
-            _argument("--against", metavar="FILE", help="compare with this baseline; 1 below 99 % in any mode"),
+            _argument("--against", metavar="FILE", help="compare with this baseline; 1 below the bar in any mode"),
             _argument("--folder", metavar="DIR", help="your own scenarios instead of the shipped ones"),
             JSON,
         ),
