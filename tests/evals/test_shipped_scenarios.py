@@ -1,5 +1,6 @@
 """The shipped scenarios tell good behaviour from bad: good replies pass all, each bad one fails for its reason."""
 
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,9 @@ from core.domain.ceo_mode import CeoMode
 from core.evals.contestants import read_replies
 from core.evals.evaluation import evaluate
 from core.evals.scenario import read_scenarios
-from tests.evals.world import DRAFT, GOOD, HIRE, calls, replied, shipped
+from tests.evals.world import DRAFT, GOOD, HIRE, calls, replied, shipped, written
 
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "evals.md").read_text(encoding="utf-8")
 NOTE = {"goal": "$goal", "body": "I see."}
 REPORT = {"round": 1, "goal_clear": "Yes.", "covered": "All of it.", "next_step": "The report.", "decision": "report"}
 
@@ -84,3 +86,17 @@ def test_every_scenario_of_a_run_has_a_bad_reply() -> None:
     asked = {scenario.name for scenario in read_scenarios() if not scenario.begin.never}
     # The Chinese one differs from its English twin in the texts alone.
     assert asked - {name for name, _, _ in BAD} == {"refill-in-chinese"}
+
+
+async def test_the_example_of_the_documentation_is_a_scenario_that_its_replies_pass(tmp_path: Path) -> None:
+    blocks = re.findall(r"^```toml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    name = "awaiting-hire-question"
+    example = written(tmp_path, blocks[0], name)
+    path = tmp_path / "replies.toml"
+    path.write_text(blocks[1], encoding="utf-8")
+    place = tmp_path / "boards"
+    place.mkdir()
+    report = await evaluate([example], read_replies(path), place, repeat=2)
+    # The reply is for the second repetition only.
+    assert [run.passed for run in report.results[0].runs] == [False, True]
+    assert example.members[1].capabilities == ("charts", "maps")
