@@ -1,5 +1,6 @@
 """An act at a red line is held before its effect; the operator releases exactly it, once, or refuses it (D-03)."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -104,3 +105,54 @@ async def test_an_act_is_refused_with_a_reason(tmp_path: Path, picture: Picture)
             await settle(pilot)
             assert not any(item.kind == "red_line" for item in app.room.view.inbox()), "it is not asked again"
             await picture(pilot, "refused")
+
+
+QUOTE = {"kind": "quote", "path": "docs/notes.md", "lines": [
+    {"line": 12, "text": 'TODO: say "no" to \\n'}, {"line": 40, "text": "    FIXME"},
+]}  # fmt: skip
+
+
+@SIZES
+async def test_a_quote_is_read_line_by_line_before_it_goes_out(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with an_office(tmp_path / "c") as office:
+        await a_goal_at_work(office)
+        links = await at_work(office, 3, "links")
+        asked = await office.do(
+            "AddOutput", links, task=3, type="data", title="Quote 2 marked lines", content=json.dumps(QUOTE, indent=1),
+            publish=True,
+        )  # fmt: skip
+        await office.end(links)
+        app = office.app()
+        async with app.run_test(size=size) as pilot:
+            await ready(pilot, office)
+            block = next(each for each in app.room.detail.prose.blocks if "red line" in str(each.heading))
+            exactly = [
+                "content: (JSON)", "  kind: quote", "  path: docs/notes.md", "  lines:",
+                '    line 12: TODO: say "no" to \\n', "    line 40:     FIXME",
+            ]  # fmt: skip
+            assert "\n".join(exactly) in block.body
+            approval = await office.approval(asked["waits"])
+            assert f"sha256: {approval.payload['sha256']}" in block.body
+
+            await press(pilot, "a")
+            assert isinstance(app.screen, Confirm)
+            confirm = "\n".join(app.screen._lines)
+            assert "\n".join(f"  {line}" for line in exactly) in confirm
+            assert f"content sha256 {approval.payload_hash[:32]}" in confirm
+            assert "Approve T3?" in shown(app)
+
+
+async def test_giving_up_is_asked_in_words(tmp_path: Path) -> None:
+    async with an_office(tmp_path / "c") as office:
+        goal = await a_goal_at_work(office)
+        coordinator = await office.agent("coordinator", "plan", goal_id=goal)
+        await office.do(
+            "RequestApproval", coordinator, kind="goal_failure", entity=f"goal:{goal}", title="Give G1 up?",
+            payload={"goal": goal, "why": 'No "Markdown" here'},
+        )  # fmt: skip
+        app = office.app()
+        async with app.run_test(size=HOME) as pilot:
+            await ready(pilot, office)
+            block = next(each for each in app.room.detail.prose.blocks if "goal failure" in str(each.heading))
+            assert 'why: No "Markdown" here\ngoal: G1' in block.body
+            assert "{" not in block.body

@@ -1,13 +1,15 @@
 """A question to the operator as a block of a thread: what is asked, about exactly what, and what became of it."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from core.domain.budgets import money
-from core.domain.entities import Approval
+from core.domain.entities import Approval, Run
 from core.domain.states import ApprovalKind, ApprovalStatus
+from tui import signs
 from tui.panes.differences import of_payload
+from tui.panes.payload import spelled
 from tui.panes.words import clock_time
 from tui.widgets.prose import Block
 from tui.widgets.row import Tone
@@ -16,8 +18,8 @@ TWO_SIDED = frozenset({ApprovalKind.GOAL_CHANGE, ApprovalKind.ORG_CHANGE})
 """Kinds that show what is before and after."""
 
 
-def question(approval: Approval) -> Block:
-    """What waits for a decision, or was decided."""
+def question(approval: Approval, failed: Sequence[Run] = ()) -> Block:
+    """What waits for a decision, or was decided; `failed` are the attempts that it came from, the newest first."""
     pending = approval.status == ApprovalStatus.PENDING
     tone: Tone = "warn" if pending else "dim"
     state = "waits for you" if pending else f"{approval.status.replace('_', ' ')} by {approval.decided_by or 'nobody'}"
@@ -28,7 +30,8 @@ def question(approval: Approval) -> Block:
     differences = of_payload(approval.payload) if approval.kind in TWO_SIDED else None
     about = f"why: {approval.payload.get('why', '')}" if differences is not None else about_what(approval)
     note = f"\n→ {approval.note}" if approval.note else ""
-    body = f"{approval.title}\n{about}{note}\nsha256 {approval.payload_hash[:16]}…"
+    parts = [approval.title, about, *(_attempt(run) for run in failed)]
+    body = "\n".join(part for part in parts if part) + f"{note}\nsha256 {approval.payload_hash[:16]}…"
     return Block(heading, body, tone, differences)  # type: ignore[arg-type]
 
 
@@ -52,23 +55,43 @@ def about_what(approval: Approval) -> str:
             return "\n".join(_autonomy(payload))
         case ApprovalKind.QUESTION if payload.get("what") == "try_again":
             return "\n".join(_tried(payload))
+        case ApprovalKind.QUESTION | ApprovalKind.GOAL_FAILURE:
+            return "\n".join(_in_words(payload))
         case _:
-            return json.dumps(payload, ensure_ascii=False, indent=2) if payload else ""
+            return "\n".join(spelled(payload))
 
 
-_TOLD = frozenset({"what", "why", "findings", "on_reject", "plan"})
+_TOLD = frozenset({"what", "why", "findings", "on_reject", "plan", "base"})
+
+
+def _attempt(run: Run) -> str:
+    """How an attempt ended, and what it said of it."""
+    ended = signs.RUN[run.status][1] + (f" ({run.exit_kind.replace('_', ' ')})" if run.exit_kind else "")
+    return f"{run.name_tag} {ended}: {run.detail or 'it says nothing of why'}"
+
+
+def _in_words(payload: dict[str, Any]) -> Iterator[str]:
+    """A question field by field: why first, a goal by its short name, and what a no ends."""
+    if why := payload.get("why"):
+        yield f"why: {why}"
+    rest = {name: value for name, value in payload.items() if name not in ("why", "on_reject")}
+    if isinstance(rest.get("goal"), int):
+        rest["goal"] = f"G{rest['goal']}"
+    yield from spelled({name.replace("_", " "): value for name, value in rest.items()})
+    if payload.get("on_reject") == "cancel":
+        yield "a no cancels it"
 
 
 def _tried(payload: dict[str, Any]) -> Iterator[str]:
     """Why something came to a person after several attempts: the last word, and what reviewers found."""
-    yield str(payload.get("why", ""))
+    if why := payload.get("why"):
+        yield str(why)
     findings = payload.get("findings")
     for finding in findings if isinstance(findings, list) else ():
         if isinstance(finding, dict):
             yield f"finding {finding.get('number', '')} by {finding.get('by', '')}: {finding.get('what', '')}"
             yield from (f"  {name}: {finding[name]}" for name in ("where", "change", "because") if finding.get(name))
-    if rest := {name: value for name, value in payload.items() if name not in _TOLD}:
-        yield json.dumps(rest, ensure_ascii=False, indent=2)
+    yield from spelled({name: value for name, value in payload.items() if name not in _TOLD})
 
 
 def _hire(payload: dict[str, Any]) -> Iterator[str]:

@@ -35,7 +35,8 @@ _ASKED_FIRST = frozenset(
         ApprovalKind.ORG_CHANGE, ApprovalKind.AUTONOMY,
     }
 )  # fmt: skip
-MOST_FIELDS = 8
+_TOLD_AS_TEXT = frozenset({ApprovalKind.CHALLENGE, ApprovalKind.QUESTION, ApprovalKind.AUTONOMY})
+MOST_LINES = 200
 _ENDS_WORK = frozenset({*_ENDS, "EndRound", "StopCompany"})
 
 
@@ -234,17 +235,14 @@ class Decisions:
 
 
 def _about(approval: Approval) -> list[str]:
-    """What exactly is asked about, short; an act is named field by field, and what has no room is counted."""
+    """What exactly is asked about, as its thread shows it; what has no room is counted."""
     payload = approval.payload
-    match approval.kind:
-        case ApprovalKind.CHALLENGE | ApprovalKind.QUESTION | ApprovalKind.AUTONOMY:
-            return about_what(approval).splitlines()
-        case ApprovalKind.GOAL_CHANGE | ApprovalKind.ORG_CHANGE if of_payload(payload) is not None:
-            return [f"  why: {one_line(str(payload.get('why', '')))}"]
-        case _:
-            lines = [f"  {name}: {one_line(str(value))}" for name, value in list(payload.items())[:MOST_FIELDS]]
-            more = len(payload) - MOST_FIELDS
-            return [*lines, f"  … and {more} more: read them in the discussion"] if more > 0 else lines
+    if approval.kind in TWO_SIDED and of_payload(payload) is not None:
+        return [f"  why: {one_line(str(payload.get('why', '')))}"]
+    indent = "" if approval.kind in _TOLD_AS_TEXT else "  "
+    lines = [indent + line for line in about_what(approval).split("\n")] if payload else []
+    more = len(lines) - MOST_LINES
+    return [*lines[:MOST_LINES], f"  … and {more} more lines: read them in the discussion"] if more > 0 else lines
 
 
 def _subject(situation: Situation, choice: Choice) -> str:
