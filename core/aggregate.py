@@ -33,8 +33,8 @@ async def aggregate_outputs(
 ) -> dict[str, Any]:
     """The outputs of a goal, of a task and all below it, or of a round, oldest first, with their tasks' status.
 
-    {"of": "task:3", "total", "left_out", "bytes", "outputs": [{id, task, …, content, content_cut}]}. Raises NotFound,
-    and Invalid unless exactly one subject is named.
+    {"of": "task:3", "total", "left_out", "bytes", "outputs": [{id, task, …, content, content_cut}]}. `superseded`: a
+    newer run of its task delivered, so it covers nothing. Raises NotFound, and Invalid unless one subject is named.
     """
     named = [
         (name, number) for name, number in (("goal", goal), ("task", task), ("round", round)) if number is not None
@@ -53,7 +53,9 @@ async def aggregate_outputs(
     rows = await readers.all(
         f"{before} SELECT outputs.id, task_id AS task, tasks.title AS task_title, tasks.status AS task_status,"
         " outputs.type, outputs.title, outputs.summary, outputs.path, outputs.size, outputs.sha256,"
-        " outputs.must_haves, outputs.publish, outputs.created_by, outputs.created_at,"
+        " outputs.must_haves, outputs.publish, outputs.created_by, outputs.created_at, outputs.task_id IS NOT NULL"
+        " AND outputs.run_id IS NOT (SELECT run_id FROM outputs AS newer WHERE newer.task_id = outputs.task_id"
+        " ORDER BY newer.id DESC LIMIT 1) AS superseded,"
         f" substr(outputs.content, 1, {CONTENT_MAX}) AS content, length(outputs.content) > {CONTENT_MAX} AS content_cut"
         f" FROM outputs LEFT JOIN tasks ON tasks.id = task_id WHERE {where.replace('goal_id', 'outputs.goal_id')}"
         " ORDER BY outputs.id LIMIT :most",
@@ -68,7 +70,7 @@ async def aggregate_outputs(
 def _described(row: dict[str, Any]) -> dict[str, Any]:
     return {
         **row, "must_haves": json.loads(row["must_haves"]), "publish": bool(row["publish"]),
-        "content_cut": bool(row["content_cut"]),
+        "content_cut": bool(row["content_cut"]), "superseded": bool(row["superseded"]),
     }  # fmt: skip
 
 

@@ -141,7 +141,7 @@ def _check_verdict(act: Act, task: Task, goal: Goal, command: ReviewTask, known:
 
 
 def _check_opened(act: Act, task: Task, command: ReviewTask) -> None:
-    rows = act.tx.all("SELECT id, must_haves FROM outputs WHERE task_id = :task ORDER BY id", task=task.id)
+    rows = act.tx.all("SELECT id, must_haves, run_id FROM outputs WHERE task_id = :task ORDER BY id", task=task.id)
     outputs = {row["id"] for row in rows}
     invented = [number for number in command.opened_outputs if number not in outputs]
     if invented or not command.opened_outputs:
@@ -152,7 +152,8 @@ def _check_opened(act: Act, task: Task, command: ReviewTask) -> None:
             f"Its outputs are: {names}.",
         )
     # What is said to deliver a must-have covers it once it is approved: nobody approves that unseen.
-    unseen = [row["id"] for row in rows if row["must_haves"] != "[]" and row["id"] not in command.opened_outputs]
+    last = [row for row in rows if row["run_id"] == rows[-1]["run_id"]]
+    unseen = [row["id"] for row in last if row["must_haves"] != "[]" and row["id"] not in command.opened_outputs]
     if unseen and command.verdict == Verdict.APPROVED:
         raise Invalid(
             f"O{unseen[0]} is said to deliver a must-have of {task.name_tag}, and was not opened.",

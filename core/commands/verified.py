@@ -2,6 +2,7 @@
 
 from core.commands.outputs import hash_file, outputs_folder
 from core.commands.registry import Act
+from core.domain.coverage import last_delivered
 from core.domain.entities import Output, Task
 from core.domain.errors import Conflict, Invalid
 from core.domain.limits import INLINE_OUTPUT_MAX
@@ -12,9 +13,10 @@ def require_delivered(act: Act, task: Task, handoff_of: int | None = None) -> No
     """Raises Conflict that lists all that is missing.
 
     Outputs exist, have a text and hash as delivered; each must-have is named; with `handoff_of`, that run wrote a
-    handoff. Of the files only those of the last run that delivered count: what an earlier attempt left may be gone.
+    handoff. Only what the last run that delivered left counts, as in the goal's coverage: an earlier attempt's may be
+    gone.
     """
-    outputs = act.tx.select(Output, "task_id = :task ORDER BY id", task=task.id)
+    outputs = last_delivered(act.tx.select(Output, "task_id = :task ORDER BY id", task=task.id))
     missing = _spoiled(act, outputs)
     if not any(output.size > 0 for output in outputs):
         missing.append("it has no output, so it is not finished: deliver one (S4-04)")
@@ -26,7 +28,10 @@ def require_delivered(act: Act, task: Task, handoff_of: int | None = None) -> No
     if handoff is None and handoff_of is not None:
         missing.append("it has no handoff of this run: write a handoff comment of 50–500 characters")
     for must_id in unnamed(task.must_haves, outputs, handoff or ""):
-        missing.append(f"{must_id} is named by no output and not in the handoff: deliver it and name it (S2-21)")
+        missing.append(
+            f"{must_id} is named by no output of the last delivery and not in the handoff: deliver it and name it, also"
+            " if an earlier run did (S2-21)"
+        )
     if missing:
         what = "; ".join(missing)
         raise Conflict(f"{task.name_tag} is {task.status} and not complete: {what}.", "Make that good first.")
@@ -34,11 +39,8 @@ def require_delivered(act: Act, task: Task, handoff_of: int | None = None) -> No
 
 def _spoiled(act: Act, outputs: list[Output]) -> list[str]:
     """What of the last delivery is gone, changed or without a text."""
-    last = max((output.run_id or 0 for output in outputs), default=0)
     found = []
     for output in outputs:
-        if (output.run_id or 0) != last:
-            continue
         if output.path is None:
             if not (output.content or "").strip():
                 found.append(f"{output.name_tag} is empty")

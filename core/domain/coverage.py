@@ -45,10 +45,23 @@ class Coverage:
         return tuple(decision for decision in self.decisions if decision.is_open)
 
 
+def last_delivered(outputs: Iterable[Output]) -> list[Output]:
+    """Of each task the outputs of the run that delivered last, by id; what earlier runs left is superseded.
+
+    What is delivered to a goal itself is none of a task's, and stays.
+    """
+    found = sorted(outputs, key=lambda output: output.id)
+    last = {output.task_id: output.run_id for output in found}
+    return [output for output in found if output.task_id is None or output.run_id == last[output.task_id]]
+
+
 def cover(goal: Goal, tasks: Iterable[Task], outputs: Iterable[Output], decisions: Iterable[Decision]) -> Coverage:
-    """Coverage of a goal. A must-have is covered when an output of a done task that has it names it; no guesses."""
+    """Coverage of a goal. A must-have is covered when an output of a done task that has it names it; no guesses.
+
+    Of each task only what its last delivering run left counts: that is what was judged.
+    """
     done = {task.id: task.must_haves for task in tasks if task.goal_id == goal.id and task.status == TaskStatus.DONE}
-    approved = [output for output in outputs if output.task_id in done]
+    approved = last_delivered(output for output in outputs if output.task_id in done)
     of_must_have: dict[str, list[int]] = {}
     for output in approved:
         for must_id in output.must_haves:

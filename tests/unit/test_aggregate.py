@@ -104,3 +104,19 @@ async def test_long_talk_is_cut_to_the_newest(world: World) -> None:
 async def test_a_round_that_is_not_there_has_no_material(world: World) -> None:
     with pytest.raises(NotFound):
         await round_material(world.board.readers, 99)
+
+
+async def test_what_a_lost_run_left_is_superseded_by_the_next_delivery(world: World) -> None:
+    task, lost = await world.a_task("working", must_haves=("count",), tasks=({"title": "c", "must_haves": ("M1",)},))
+    assert lost is not None
+    left = await world.do(lost, "AddOutput", task=task.id, type="data", title="41", content="41", must_haves=("M1",))
+    alone = await aggregate_outputs(world.board.readers, task=task.id)
+    assert [output["superseded"] for output in alone["outputs"]] == [False]
+    await world.finish(lost, "failed")
+    await world.brought_to(task.id, "done", "bob")
+    found = await aggregate_outputs(world.board.readers, goal=task.goal_id)
+    assert [(output["id"] == left["id"], output["superseded"]) for output in found["outputs"]] == [
+        (True, True), (False, False),
+    ]  # fmt: skip
+    material = await round_material(world.board.readers, task.round_id or 0)
+    assert material["goal_snapshot"]["must_haves"][0]["outputs"] == [found["outputs"][1]["id"]]

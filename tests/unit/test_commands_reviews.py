@@ -400,3 +400,19 @@ async def test_a_stalled_round_goes_on_when_a_task_moves(world: World) -> None:
     assert (await world.round_of(task.goal_id)).status == RoundStatus.OPEN
     assert await world.pending(f"round:{round_.id}") == []
     assert ada is not None
+
+
+async def test_what_an_earlier_run_named_is_not_delivered_by_a_later_one_that_does_not(world: World) -> None:
+    task, lost = await world.a_task("working", must_haves=("count",), tasks=({"title": "c", "must_haves": ("M1",)},))
+    assert lost is not None
+    output = {"task": task.id, "type": "data", "title": "Figures", "content": "42 files"}
+    await world.do(lost, "AddOutput", must_haves=("M1",), **output)
+    await world.finish(lost, "failed")
+    bob = await world.brought_to(task.id, "working", "bob")
+    assert bob is not None
+    await world.do(bob, "AddComment", task=task.id, kind="handoff", body=HANDOFF)
+    await world.do(bob, "AddOutput", **output)
+    with pytest.raises(Conflict, match="M1 is named by no output of the last delivery"):
+        await world.do(bob, "SubmitTask", task=task.id)
+    await world.do(bob, "AddOutput", must_haves=("M1",), **output)
+    assert (await world.do(bob, "SubmitTask", task=task.id))["status"] == "review"

@@ -61,3 +61,29 @@ def test_a_decision_lands_in_an_output_of_a_done_task_or_is_waived() -> None:
     found = cover(GOAL, [done, working], outputs, decisions)
     assert states(found.decisions) == [("1", "covered", (5,)), ("2", "open", ()), ("3", "waived", ())]
     assert [decision.id for decision in found.open_decisions] == ["2"]
+
+
+def test_of_a_task_only_what_its_last_delivering_run_left_counts() -> None:
+    done = a(Task, status=TaskStatus.DONE, must_haves=("M1", "M2"))
+    outputs = [
+        a(Output, id=1, goal_id=1, task_id=1, run_id=1, must_haves=("M1", "M2")),
+        a(Output, id=2, goal_id=1, task_id=1, run_id=2, must_haves=("M1",)),
+        a(Output, id=3, goal_id=1, task_id=1, run_id=2, must_haves=("M1",)),
+    ]
+    found = cover(
+        GOAL,
+        [done],
+        outputs,
+        [a(Decision, goal_id=1, covered_by=(1, 2)), a(Decision, id=2, goal_id=1, covered_by=(1,))],
+    )
+    assert states(found.must_haves) == [("M1", "covered", (2, 3)), ("M2", "waived", ())]
+    assert states(found.decisions) == [("1", "covered", (2,)), ("2", "open", ())]
+
+
+def test_what_each_task_delivered_last_counts_whichever_run_was_later() -> None:
+    tasks = [a(Task, id=number, status=TaskStatus.DONE, must_haves=("M1",)) for number in (1, 2)]
+    outputs = [
+        a(Output, id=4, goal_id=1, task_id=1, run_id=1, must_haves=("M1",)),
+        a(Output, id=5, goal_id=1, task_id=2, run_id=2, must_haves=("M1",)),
+    ]
+    assert states(cover(GOAL, tasks, outputs, []).must_haves)[0] == ("M1", "covered", (4, 5))

@@ -118,7 +118,7 @@ def goal_outputs(arguments: argparse.Namespace) -> int:
         print_json(found)
         return 0
     rows = [
-        [f"O{o['id']}", f"T{o['task']}" if o["task"] else f"G{goal_id}", o["task_status"] or "", str(o["size"]),
+        [f"O{o['id']}", f"T{o['task']}" if o["task"] else f"G{goal_id}", _standing(o), str(o["size"]),
          " ".join(o["must_haves"]), o["title"]]
         for o in found["outputs"]
     ]  # fmt: skip
@@ -126,6 +126,10 @@ def goal_outputs(arguments: argparse.Namespace) -> int:
     if found["left_out"]:
         say(f"… and {found['left_out']} more; `opsroom task show` has those of one task")
     return 0
+
+
+def _standing(output: GoalFacts) -> str:
+    return "superseded" if output["superseded"] else output["task_status"] or ""
 
 
 async def _outputs(folder: str, goal_id: int) -> GoalFacts:
