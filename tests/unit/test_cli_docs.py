@@ -16,7 +16,7 @@ from tui.cli.table import SUBCOMMANDS, Subcommand
 PAGE = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
 HEADINGS = re.findall(r"^### `opsroom (.+)`$", PAGE, re.MULTILINE)
 SHAPES = {name: json.loads(text) for name, text in re.findall(r"^```json (.+?)\n(.*?)^```$", PAGE, re.DOTALL | re.M)}
-FREE = {"languages", "goals", "tasks", "runs", "answers", "changed", "arguments", "answer"}
+FREE = {"languages", "goals", "tasks", "runs", "answers", "changed", "arguments", "answer", "payload"}
 
 
 def heading_of(subcommand: Subcommand) -> str:

@@ -1,26 +1,31 @@
 """`opsroom inbox` and the decisions on what waits there: approve, reject, block, revise."""
 
 import argparse
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from core.domain.errors import Conflict, Invalid
 from core.domain.inbox import Choice, InboxItem
 from core.waiting import owed
 from tui.cli import opening
+from tui.cli.material import Material, materials_of
 from tui.cli.names import LETTERS, entity_of, folder_of, quoted, tag_of, typeable, typed
-from tui.cli.output import print_json, say, when
+from tui.cli.output import drawn, print_json, say, when
+from tui.text import one_line
 
 
 def inbox(arguments: argparse.Namespace) -> int:
     """Show what waits, and the command for each choice."""
     folder = folder_of(arguments.dir)
     items = opening.run(_items(folder))
+    materials = read_all(items, folder)
     if arguments.json:
-        print_json({"items": [described(item, folder) for item in items]})
+        print_json({"items": [described(item, folder, materials) for item in items]})
         return 0
     for item in items:
-        say(item_text(item, folder))
+        say(item_text(item, folder, materials))
     if not items:
         say("Nothing waits for you.")
     return 0
@@ -31,11 +36,24 @@ async def _items(folder: Path) -> list[InboxItem]:
         return await owed(board.readers)
 
 
-def described(item: InboxItem, folder: Path) -> dict[str, Any]:
-    """An inbox item in JSON."""
+def read_all(items: Sequence[InboxItem], folder: Path) -> dict[str, Material]:
+    """What these are about, by their ids."""
+    return opening.run(_read(items, folder)) if items else {}
+
+
+async def _read(items: Sequence[InboxItem], folder: Path) -> dict[str, Material]:
+    async with opening.reading(folder) as board:
+        return await materials_of(board.readers, items, folder)
+
+
+def described(
+    item: InboxItem, folder: Path, materials: Mapping[str, Material] = MappingProxyType({})
+) -> dict[str, Any]:
+    """An inbox item in JSON; `payload` is what it is about, or None."""
     return {
         "id": tag_of(item), "item": item.id, "entity": item.entity, "kind": item.kind, "title": item.title,
         "why": item.why, "since": item.since, "urgent": item.urgent,
+        "payload": materials[item.id].payload if item.id in materials else None,
         "choices": [
             {"verb": choice.verb, "effect": choice.effect, "needs_note": bool(choice.note_field),
              "command": choice.command, "arguments": choice.arguments, "type": typed(item, choice, folder)}
@@ -44,10 +62,12 @@ def described(item: InboxItem, folder: Path) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def item_text(item: InboxItem, folder: Path) -> str:
-    """An inbox item for people, with the exact commands."""
+def item_text(item: InboxItem, folder: Path, materials: Mapping[str, Material] = MappingProxyType({})) -> str:
+    """An inbox item for people, with what it is about and the exact commands."""
     mark = "! " if item.urgent else ""
-    lines = [f"{mark}{tag_of(item)}  {item.kind}: {item.title}", f"    {item.why} (since {when(item.since)} UTC)"]
+    title, why = one_line(drawn(item.title)), one_line(drawn(item.why))
+    lines = [f"{mark}{tag_of(item)}  {item.kind}: {title}", f"    {why} (since {when(item.since)} UTC)"]
+    lines += [f"      {line}" for line in materials.get(item.id, Material()).lines]
     lines += [f"    {choice.verb}: {typed(item, choice, folder)}" for choice in typeable(item)]
     return "\n".join(lines)
 

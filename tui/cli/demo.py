@@ -60,7 +60,7 @@ def on_terminal() -> bool:
 
 def _headless(folder: Path, config: Config, arguments: argparse.Namespace) -> int:
     from tui.cli.audit_result import audit_of, report_summary
-    from tui.cli.deciding import described
+    from tui.cli.deciding import described, read_all
     from tui.cli.working import EXIT_OF, Interrupted, Manner, tell, until_signal, work
 
     began = time.monotonic()
@@ -76,7 +76,9 @@ def _headless(folder: Path, config: Config, arguments: argparse.Namespace) -> in
         note(f"opsroom: Then go on: {again}")
     if arguments.json:
         found = opening.run(audit_of(folder, time.monotonic() - began))
-        print_json({**found, "ended": str(ended.how), "waits": [described(item, folder) for item in ended.owed]})
+        materials = read_all(ended.owed, folder)
+        waits = [described(item, folder, materials) for item in ended.owed]
+        print_json({**found, "ended": str(ended.how), "waits": waits})
     elif summary := opening.run(report_summary(folder)):
         say(summary)
     return EXIT_OF[ended.how]

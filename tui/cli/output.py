@@ -25,13 +25,18 @@ def prepare() -> None:
 
 def say(text: str = "") -> None:
     """A line (or several) for people on standard output."""
-    sys.stdout.write(plain(_shown(text)) + "\n")
+    sys.stdout.write(drawn(text) + "\n")
 
 
 def note(text: str) -> None:
     """A line for people on standard error: progress, warnings, errors."""
-    sys.stderr.write(plain(_shown(text)) + "\n")
+    sys.stderr.write(drawn(text) + "\n")
     sys.stderr.flush()
+
+
+def drawn(text: str) -> str:
+    """Text of others as it may go to a terminal; new lines stay."""
+    return plain(_shown(text))
 
 
 def _shown(text: str) -> str:

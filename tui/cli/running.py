@@ -11,6 +11,7 @@ from core.domain.errors import Invalid
 from core.headless import Ended
 from tui.cli import opening
 from tui.cli.deciding import described
+from tui.cli.material import materials_of
 from tui.cli.names import folder_of, quoted
 from tui.cli.output import note, print_json, say
 
@@ -42,12 +43,13 @@ async def _result(folder: Path, ended: Ended, seconds: float) -> dict[str, Any]:
 
     async with opening.reading(folder) as board:
         goals = await board.readers.entities(Goal, "true ORDER BY id")
+        materials = await materials_of(board.readers, ended.owed, folder)
     return {
         "company": str(folder),
         "ended": str(ended.how),
         "words": ended.words,
         "goals": [{"id": goal.id, "title": goal.title, "status": str(goal.status)} for goal in goals],
-        "waits": [described(item, folder) for item in ended.owed],
+        "waits": [described(item, folder, materials) for item in ended.owed],
         "seconds": round(seconds, 3),
     }
 

@@ -15,7 +15,7 @@ from core.config import Config
 from core.domain.errors import OpsroomError
 from core.headless import Ended, Ending, Headless
 from core.rehearsal import rehearsal_runners
-from tui.cli.deciding import item_text
+from tui.cli.deciding import item_text, read_all
 from tui.cli.exits import Exit
 from tui.cli.logs import keep_log
 from tui.cli.names import quoted, tag_of
@@ -126,8 +126,9 @@ async def work(folder: Path, config: Config, manner: Manner) -> Ended:
 def tell(ended: Ended, folder: Path) -> None:
     """How it ended, and what a person can do now, on standard error."""
     note(f"opsroom: {ended.words}")
+    materials = read_all(ended.owed, folder)
     for item in ended.owed:
-        note(item_text(item, folder))
+        note(item_text(item, folder, materials))
     if ended.needs == "start":
         note(f"    opsroom start {quoted(folder)}")
     elif ended.needs == "goal":
