@@ -238,6 +238,89 @@ async def test_what_is_wrong_in_the_text_is_named_by_its_line_and_nothing_is_los
             assert saved.constraints == ("Read only",)
 
 
+DONE = [{**must, "verify": must.get("verify", "follow five")} for must in MUSTS]
+
+
+async def test_an_edit_of_a_talk_that_ended_meanwhile_is_asked_about_once(tmp_path: Path) -> None:
+    async with an_office(tmp_path / "c") as office:
+        goal = (await office.do("CreateGoal", title="Audit the folder", must_haves=DONE, explore=True))["id"]
+        app = office.app()
+        async with app.run_test(size=SMALL) as pilot:
+            await ready(pilot, office)
+            await press(pilot, "enter")
+            await settle_screen(pilot, Exploring)
+            await press(pilot, "ctrl+e")
+            await settle_screen(pilot, GoalForm)
+            form = app.screen
+            form.text.text = form.text.text.replace("constraints:", "constraints:\nRead only")
+            assert "the talk is over" not in shown(app)
+            await office.do("ReadyGoal", goal=goal)
+            await settle(pilot)
+            assert "the talk is over" in shown(app), "it is told before anything is saved"
+            await press(pilot, "ctrl+s")
+            assert "The talk is over; save all the same?" in shown(app)
+            assert (await office.goal(goal)).constraints == ()
+            await press(pilot, "escape")
+            await settle_screen(pilot, Exploring)
+            await press(pilot, "escape")
+            await settle_screen(pilot, ControlScreen)
+            assert "The talk is over; e on the goal takes it up again. Your edit was not saved" in app.room.message.says
+
+            await press(pilot, "e")
+            await settle_screen(pilot, Exploring)
+            await office.do("ReadyGoal", goal=goal)
+            await press(pilot, "ctrl+e")
+            await settle_screen(pilot, GoalForm)
+            assert "Read only" in app.screen.text.text, "also after the talk was left"
+            await press(pilot, "ctrl+s", "ctrl+s")
+            await settle_screen(pilot, Exploring)
+            assert (await office.goal(goal)).constraints == ("Read only",)
+
+
+async def test_what_changed_in_another_part_is_asked_about_too_and_stays(tmp_path: Path) -> None:
+    async with an_office(tmp_path / "c") as office:
+        goal = (await office.do("CreateGoal", title="Audit the folder", must_haves=DONE, explore=True))["id"]
+        app = office.app()
+        async with app.run_test(size=HOME) as pilot:
+            await ready(pilot, office)
+            await press(pilot, "enter", "ctrl+e")
+            await settle_screen(pilot, GoalForm)
+            form = app.screen
+            form.text.text = form.text.text.replace("constraints:", "constraints:\nRead only")
+            await office.do("EditGoal", goal=goal, description="For a newcomer.")
+            await press(pilot, "ctrl+s")
+            assert "The description changed meanwhile and stay" in shown(app)
+            assert (await office.goal(goal)).constraints == ()
+            await press(pilot, "ctrl+s")
+            await settle_screen(pilot, Exploring)
+            saved = await office.goal(goal)
+            assert (saved.constraints, saved.description) == (("Read only",), "For a newcomer.")
+
+
+async def test_an_edit_of_a_goal_at_work_is_refused_and_what_was_written_is_there_again(tmp_path: Path) -> None:
+    async with an_office(tmp_path / "c") as office:
+        goal = (await office.do("CreateGoal", title="Audit the folder", must_haves=DONE, explore=True))["id"]
+        app = office.app()
+        async with app.run_test(size=HOME) as pilot:
+            await ready(pilot, office)
+            await press(pilot, "enter", "ctrl+e")
+            await settle_screen(pilot, GoalForm)
+            app.screen.text.text = app.screen.text.text.replace("constraints:", "constraints:\nRead only")
+            await office.do("ReadyGoal", goal=goal)
+            await office.do("DispatchGoal", goal=goal)
+            await press(pilot, "ctrl+s")
+            assert "only a draft can be edited" in shown(app)
+            await press(pilot, "escape")
+            await settle_screen(pilot, Exploring)
+            assert "G1 is planning: it takes no edit now" in app.screen.message.says
+            await press(pilot, "ctrl+e")
+            await settle_screen(pilot, GoalForm)
+            assert "Read only" in app.screen.text.text
+            await press(pilot, "escape", "escape")
+            await settle_screen(pilot, ControlScreen)
+            assert "The talk is over: G1 is planning. Your edit was not saved." in app.room.message.says
+
+
 async def test_what_is_written_in_a_talk_cannot_act(tmp_path: Path, wire: list[str]) -> None:
     async with an_office(tmp_path / "c") as office:
         goal = (await office.do("CreateGoal", title=EVIL[0], explore=True))["id"]

@@ -32,6 +32,7 @@ from tui.widgets.prose import Prose
 from tui.widgets.row import Tone
 
 if TYPE_CHECKING:
+    from tui.screens.goal_form import GoalForm
     from tui.screens.writing import Writing
 
 PLACEHOLDER = "answer, ask, or say what you want; enter sends"
@@ -69,7 +70,7 @@ class Exploring(Screen[None]):
         self._talk = Talk((), "", Change())
         self._reading = self._again = False
         self._shown_change = 0
-        self._edited: tuple[str, Draft] | None = None
+        self._form: GoalForm | None = None
         self.head = Static(id="talk-head")
         self.dialogue = Prose(empty=QUIET, id="dialogue")
         self.growing = Prose(id="growing")
@@ -125,6 +126,8 @@ class Exploring(Screen[None]):
         if dirty:
             self._show()
             self.composer.foretell()
+            if self._form is not None:
+                self._form.touch()
 
     def grow_older(self) -> None:
         """Once a second: how long somebody has been thinking."""
@@ -232,7 +235,23 @@ class Exploring(Screen[None]):
             self.composer.field.focus()
             return
         self._writing.past.keep(self.composer.field.value)
-        self._writing.left(self, "The talk goes on; e on the goal takes it up again.")
+        self._writing.left(self, self._farewell())
+
+    def _farewell(self) -> str:
+        goal = self.goal
+        if goal is None or (goal.exploring and goal.status == GoalStatus.DRAFT):
+            words = "The talk goes on; e on the goal takes it up again."
+        elif goal.status == GoalStatus.DRAFT:
+            words = "The talk is over; e on the goal takes it up again."
+        else:
+            words = f"The talk is over: {goal.name_tag} is {goal.status}."
+        if goal is None or goal.id not in self._writing.edits:
+            return words
+        return words + (
+            " Your edit was not saved; ^e there opens it."
+            if goal.status == GoalStatus.DRAFT
+            else " Your edit was not saved."
+        )
 
     # ------------------------------------------------------------- the goal
 
@@ -259,11 +278,16 @@ class Exploring(Screen[None]):
         goal = self.goal
         if goal is None:
             return
-        if goal.status != GoalStatus.DRAFT:
+        kept = self._writing.edits.get(goal.id)
+        if goal.status != GoalStatus.DRAFT and kept is None:
             self.say(f"{goal.name_tag} is {goal.status}: only a draft can be edited.", "warn")
             return
-        kept, since = self._edited or ("", draft_of(goal))
-        self.app.push_screen(GoalForm(self, since, kept))
+        text, since = kept or ("", draft_of(goal))
+        self._form = GoalForm(self, since, text)
+        self.app.push_screen(self._form, self._form_closed)
+
+    def _form_closed(self, _answer: None) -> None:
+        self._form = None
 
     async def save(self, command: Command) -> None:
         """Send an edit. Raises what the board refuses it with."""
@@ -272,10 +296,15 @@ class Exploring(Screen[None]):
 
     def keep_edit(self, text: str, since: Draft) -> None:
         """The form was left without saving."""
-        self._edited = (text, since)
-        self.say("Nothing was saved; ^e opens what you wrote again.", "warn")
+        goal = self.goal
+        if goal is not None:
+            self._writing.edits[goal.id] = (text, since)
+            over = (
+                "" if goal.status == GoalStatus.DRAFT else f" {goal.name_tag} is {goal.status}: it takes no edit now."
+            )
+            self.say(f"Nothing was saved; ^e opens what you wrote again.{over}", "warn")
 
     def forget_edit(self, changed: bool) -> None:
         """The form was saved, or nothing in it differed."""
-        self._edited = None
+        self._writing.edits.pop(self.goal_id or 0, None)
         self.say("✓ saved" if changed else "Nothing was changed.", "good" if changed else "dim")

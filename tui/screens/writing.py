@@ -12,6 +12,7 @@ from core.domain.entities import Goal, Task
 from core.domain.errors import OpsroomError
 from core.domain.states import GoalStatus
 from tui.actions import Situation
+from tui.goal_text import Draft
 from tui.letters import Past, read_letter, told
 from tui.panes.aid import SPOKEN, CommentAid
 from tui.panes.turns import can_end
@@ -32,6 +33,8 @@ class Writing:
         self._room = room
         self.past = Past()
         self.talk: Exploring | None = None
+        self.edits: dict[int, tuple[str, Draft]] = {}
+        """By goal: what was written in its editor and not saved, and the goal when that was begun."""
 
     @property
     def company(self) -> OpenCompany:
