@@ -1,13 +1,12 @@
 """Changes of a goal at work: proposed at the end of a round, shown side by side, decided by the operator (S2-12)."""
 
-import json
 from collections.abc import Iterable
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from core.commands.approvals import answers, ask, consume_as_system
-from core.commands.must_haves import MustHaveDraft
+from core.commands.must_haves import MustHaveDraft, delivered_ids
 from core.commands.registry import Act, Reason, Text, Title
 from core.domain.actors import HUMAN
 from core.domain.entities import Approval, Goal, MustHave, Task
@@ -62,7 +61,7 @@ def _after(act: Act, goal: Goal, change: GoalChange) -> tuple[dict[str, Any], di
         for must in change.must_haves
     ]
     try:
-        must_haves, replaced = numbered(goal.must_haves, wanted, _delivered(act, goal))
+        must_haves, replaced = numbered(goal.must_haves, wanted, delivered_ids(act, goal))
     except KeyError as error:
         raise Invalid(f"{goal.name_tag} has no must-have {error.args[0]}.", f"It has: {known}.") from None
     except ValueError as error:
@@ -71,11 +70,6 @@ def _after(act: Act, goal: Goal, change: GoalChange) -> tuple[dict[str, Any], di
         raise Invalid("This leaves no must-have to deliver.", "Decide report or stop, or name what is to be delivered.")
     given = change.model_dump(mode="json", include={"constraints", "description", "out_of_scope"}, exclude_none=True)
     return {**content_of(goal), **given, "must_haves": [dict(must) for must in must_haves]}, replaced
-
-
-def _delivered(act: Act, goal: Goal) -> set[str]:
-    rows = act.tx.all("SELECT DISTINCT must_haves FROM outputs WHERE goal_id = :goal", goal=goal.id)
-    return {must_id for row in rows for must_id in json.loads(row["must_haves"])}
 
 
 @answers(ApprovalKind.GOAL_CHANGE)

@@ -1,17 +1,17 @@
 """Commands on goals as drafts: made, edited, reviewed, sent back to their author."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from pydantic import Field
 
-from core.commands.must_haves import MustHaveDraft
+from core.commands.must_haves import MustHaveDraft, delivered_ids
 from core.commands.registry import Act, Answer, Command, Reason, Text, Title, handles, letters
 from core.commands.tasks import NewTask, add_task
 from core.domain.actors import HUMAN, Agent, Operator
 from core.domain.discussion import placeholder_key
 from core.domain.entities import Comment, Company, Goal, MustHave, Task
 from core.domain.errors import Conflict, Forbidden, Invalid
-from core.domain.goal_change import Wanted, numbered
+from core.domain.goal_change import Numbered, Wanted, numbered, without
 from core.domain.goals import content_hash, is_reviewed, mission_is_defined
 from core.domain.lifecycles import GOAL, Who
 from core.domain.limits import ROUND_CAP, TASKS_AT_ONCE
@@ -26,8 +26,13 @@ from core.domain.states import (
 _TALKING = frozenset({RunKind.EXPLORE, RunKind.MENTION})
 
 
-def number_must_haves(wanted: Iterable[MustHaveDraft | str], known: Sequence[MustHave] = ()) -> list[MustHave]:
-    """Must-haves with their ids: the same id or text keeps it, new ones get the next free number. Raises Invalid."""
+def number_must_haves(
+    wanted: Iterable[MustHaveDraft | str], known: Sequence[MustHave] = (), delivered: Collection[str] = ()
+) -> Numbered:
+    """Must-haves with their ids: the same id or text keeps it, new ones get the next free number. Raises Invalid.
+
+    Of a goal that was at work before, other words under an id that something delivers (`delivered`) are a new one.
+    """
     asked = [
         Wanted("", must, "") if isinstance(must, str) else Wanted(must.id, must.text, must.verify) for must in wanted
     ]
@@ -35,7 +40,7 @@ def number_must_haves(wanted: Iterable[MustHaveDraft | str], known: Sequence[Mus
     # On a draft what is left out is gone, also if it was waived.
     before = [must for must in known if not must["waived_by"] or must["id"] in named or must["text"] in named]
     try:
-        return numbered(before, asked, ()).must_haves
+        return numbered(before, asked, delivered)
     except KeyError as error:
         ids = ", ".join(must["id"] for must in known) or "none"
         raise Invalid(f"There is no must-have {error.args[0]}.", f"Known: {ids}; a new one needs no id.") from None
@@ -65,7 +70,7 @@ def create_goal(act: Act, command: CreateGoal) -> Answer:
     by_human = isinstance(act.actor, Operator)
     if not by_human:
         _refuse_second_draft(act, command)
-    must_haves = number_must_haves(command.must_haves)
+    must_haves = number_must_haves(command.must_haves).must_haves
     hashed = content_hash(
         command.title, command.description, must_haves, command.constraints, command.out_of_scope
     )  # fmt: skip
@@ -149,9 +154,9 @@ def edit_goal(act: Act, command: EditGoal) -> Answer:
     description = command.description if command.description is not None else goal.description
     constraints = command.constraints if command.constraints is not None else goal.constraints
     out_of_scope = command.out_of_scope if command.out_of_scope is not None else goal.out_of_scope
-    must_haves = list(goal.must_haves)
+    must_haves, replaced = Numbered(list(goal.must_haves), {})
     if command.must_haves is not None:
-        must_haves = number_must_haves(command.must_haves, goal.must_haves)
+        must_haves, replaced = number_must_haves(command.must_haves, goal.must_haves, delivered_ids(act, goal))
     hashed = content_hash(title, description, must_haves, constraints, out_of_scope)
     if hashed == goal.content_hash:
         return {"id": goal.id, "changed": False, "content_hash": hashed}
@@ -170,6 +175,7 @@ def edit_goal(act: Act, command: EditGoal) -> Answer:
         reviewed_hash=hashed if by_human else None,
     )
     _follow(act, goal.id, title, description)
+    _rename(act, goal.id, replaced)
     return {
         "id": goal.id, "changed": True, "content_hash": hashed, "must_haves": [dict(must) for must in must_haves]
     }  # fmt: skip
@@ -195,6 +201,14 @@ def _follow(act: Act, goal_id: int, title: str, description: str) -> None:
         intent = description or title
         if (task.title, task.intent) != (title, intent):
             act.tx.update(task, "TaskEdited", title=title, intent=intent, offer=task.offer + 1)
+
+
+def _rename(act: Act, goal_id: int, replaced: dict[str, str]) -> None:
+    """Drafts name the new ids of what is asked for in other words now."""
+    for task in act.tx.select(Task, "goal_id = :goal AND status = 'draft' ORDER BY id", goal=goal_id):
+        if replaced.keys() & set(task.must_haves):
+            names = without(task.must_haves, {*task.must_haves, *replaced.values()}, replaced)
+            act.tx.update(task, "TaskEdited", must_haves=names, offer=task.offer + 1)
 
 
 class ReviewGoal(Command):

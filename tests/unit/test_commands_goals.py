@@ -220,3 +220,20 @@ async def test_who_dispatched_is_written_down(world: World) -> None:
     await world.do(OPERATOR, "DispatchGoal", goal=goal.id)
     rows = await world.read(lambda tx: tx.all("SELECT actor FROM events WHERE kind = 'GoalDispatched'"))
     assert [row["actor"] for row in rows] == ["human"]
+
+
+async def test_other_words_under_an_id_that_something_delivers_get_a_new_id(world: World) -> None:
+    """A goal that was recalled may have tasks that are done: they count for the words they were judged by."""
+    goal = await world.an_active_goal(
+        must_haves=("count", "sizes"), tasks=({"title": "Count", "must_haves": ("M1",)}, {"title": "Measure"})
+    )
+    await world.brought_to((await tasks_of(world, goal))[0].id, "done")
+
+    await world.read(lambda tx: tx.update(tx.get(Goal, goal.id), "GoalRecalled", status=GoalStatus.DRAFT))
+    await world.operator("CreateTask", goal=goal.id, title="Again", must_haves=("M1", "M2"), draft=True)
+    musts = ({"id": "M1", "text": "count the links"}, {"id": "M2", "text": "sizes in KiB"})
+    edited = await world.operator("EditGoal", goal=goal.id, must_haves=musts)
+    assert [(must["id"], must["text"]) for must in edited["must_haves"]] == [
+        ("M3", "count the links"), ("M2", "sizes in KiB"),
+    ]  # fmt: skip
+    assert (await tasks_of(world, goal))[-1].must_haves == ("M3", "M2")
