@@ -74,13 +74,17 @@ def _require_no_endless_split(act: Act, task: Task) -> None:
 
 
 def _add_part(act: Act, goal: Goal, whole: Task, part: NewTask, waits_for: list[TaskDep]) -> int:
-    """A part has the whole's parent, place, unmet dependencies, tags and risk, and what it asks for itself."""
+    """A part has the whole's parent, place, dependencies, constraints, tags and risk, and what it asks for itself."""
     own = {dependency.task for dependency in part.depends_on}
     inherited = tuple(
         Dependency(task=edge.depends_on, on_fail=edge.on_fail) for edge in waits_for if edge.depends_on not in own
     )
-    # No gate before the whole is left out by taking it apart.
-    kept = {"tags": tuple(dict.fromkeys((*whole.tags, *part.tags))), "risk": higher(whole.risk, part.risk)}
+    # No gate before the whole and no limit to it is left out by taking it apart.
+    kept = {
+        "constraints": tuple(dict.fromkeys((*whole.constraints, *part.constraints))),
+        "tags": tuple(dict.fromkeys((*whole.tags, *part.tags))),
+        "risk": higher(whole.risk, part.risk),
+    }
     wanted = part.model_copy(update={"parent": part.parent or whole.id, **kept})
     made = add_task(act, goal, wanted, TaskStatus.DRAFT, None)
     for dependency in inherited:

@@ -223,3 +223,14 @@ async def test_a_stalled_round_in_which_all_waits_for_a_person_is_known_as_such(
     await world.system("StallRound", round=round_.id, why="so")
     found = await world.read(lambda tx: gather(tx, 1, lambda _runs: {}))
     assert found.only_people == (frozenset({round_.id}) if status == "waiting_human" else frozenset())
+
+
+async def test_what_the_whole_may_not_do_no_part_of_it_may(world: World) -> None:
+    tasks = ({"title": "whole", "constraints": ("read only", "no links")},)
+    goal = await world.an_active_goal(tasks=tasks)
+    (whole,) = await world.all(Task, "goal_id = :g", g=goal.id)
+    parts = (part("one"), part("two", constraints=("no links", "a page at most")))
+    made = (await world.operator("SplitTask", task=whole.id, parts=parts, reason="too large"))["parts"]
+    assert [(await world.task(number)).constraints for number in made] == [
+        ("read only", "no links"), ("read only", "no links", "a page at most"),
+    ]  # fmt: skip
