@@ -92,8 +92,24 @@ def _stands(act: Act, task: Task) -> Answer:
     return {"id": task.id, "plan": task.plan_comment, "status": str(task.status)}
 
 
+def _require_concerned(act: Act, task: Task) -> None:
+    """Raises Forbidden for an agent's run that is about another goal, or about none and was not offered this task."""
+    if act.run is None or act.run.goal_id == task.goal_id:
+        return
+    if act.run.goal_id is None and act.tx.value(
+        "SELECT 1 FROM offers WHERE run_id = :run AND task_id = :task LIMIT 1", run=act.run.id, task=task.id
+    ):
+        return
+    raise Forbidden(
+        f"R{act.run.id} is not about G{task.goal_id}: a plan there is not yours to hold up.",
+        "Write a note or an observation on the task; those who work on its goal may object.",
+    )
+
+
 def objected(act: Act, task: Task, comment: Comment) -> None:
-    """What an objection sets in motion, in its own transaction. Raises Forbidden when the plan's author objects.
+    """What an objection sets in motion, in its own transaction.
+
+    Raises Forbidden when the plan's author objects, or a run that is about something else.
 
     The author's next run adjusts the plan first; after PLANS_A_TASK plans the operator is asked. Without an open plan
     an objection is only said.
@@ -103,6 +119,7 @@ def objected(act: Act, task: Task, comment: Comment) -> None:
     author = act.tx.find(AgentRecord, task.assignee_id)
     if author is not None and author.slug == comment.author:
         raise Forbidden(f"The plan of {task.name_tag} is your own.", "Silence lets it run; others may object.")
+    _require_concerned(act, task)
     why = f"{comment.author} objects (comment {comment.id}): {comment.body}"
     task = act.tx.update(task, "PlanObjected", plan_until=None, reason=why)
     if task.plans % PLANS_A_TASK:

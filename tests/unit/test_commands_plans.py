@@ -3,7 +3,7 @@
 import pytest
 
 from core.domain.actors import Agent
-from core.domain.entities import Comment, Run, Task
+from core.domain.entities import Comment, Offer, Run, Task
 from core.domain.errors import Conflict, Fenced, Forbidden
 from core.domain.limits import OBJECTION_WINDOW_MS, PLANS_A_TASK
 from core.domain.states import RunKind, RunStatus, TaskStatus
@@ -174,3 +174,21 @@ async def test_only_work_that_goes_on_takes_a_plan(world: World, status: str) ->
     with pytest.raises((Conflict, Forbidden)):
         await world.do(bob, "PostPlan", task=task.id, body=HANDOFF)
     assert (await world.task(task.id)).plans == 0
+
+
+async def test_only_who_is_about_that_goal_or_was_offered_the_task_may_hold_its_plan_up(world: World) -> None:
+    task, _ = await planned(world)
+    other = await world.an_active_goal(title="Another")
+    objection = {"task": task.id, "kind": "objection", "body": "That leaves out the links."}
+    for about in ({"goal_id": other.id}, {}):
+        bob = await world.run("bob", **about)
+        with pytest.raises(Forbidden, match="not yours to hold up"):
+            await world.do(bob, "AddComment", **objection)
+        await world.do(bob, "AddComment", **{**objection, "kind": "observation"})
+        assert (await world.task(task.id)).plan_until is not None
+        if about:
+            await world.finish(bob)
+    offer = {"task_id": task.id, "agent_id": bob.agent_id, "offer": task.offer, "run_id": bob.run_id, "answer": "open"}
+    await world.read(lambda tx: tx.insert(Offer, "TaskOffered", **offer))
+    await world.do(bob, "AddComment", **objection)
+    assert (await world.task(task.id)).plan_until is None
