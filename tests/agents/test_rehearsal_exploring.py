@@ -20,6 +20,8 @@ ALL = tuple(WORKS)
     [
         ("all", ALL, ()),
         ("Everything, please!", ALL, ()),
+        ("say all", ALL, ()),
+        ("Say all.", ALL, ()),
         ("全部", ALL, ()),
         ("the marks and the documentation", ("marks", "documentation"), ()),
         ("所有的待办标记和重复文件", ("marks", "duplicates"), ()),
@@ -42,8 +44,12 @@ def test_works_are_understood_by_their_words(text: str, wanted: tuple[str, ...],
 
 @pytest.mark.parametrize(
     ("text", "nothing"),
-    [("nothing", True), ("No.", True), ("没有", True), ("nothing in docs/", False), ("no quotes", False), ("", False)],
-)
+    [
+        ("nothing", True), ("No.", True), ("没有", True), ("nothing in docs/", False), ("no quotes", False),
+        ("", False), ("say nothing", True), ("Say nothing.", True), ("“say nothing”", True), ("say: nothing", True),
+        ("Nothing, thanks", True), ("say nothing of the archive", False), ("say no names", False), ("essay no", False),
+    ],
+)  # fmt: skip
 def test_nothing_is_said_by_few_words(text: str, nothing: bool) -> None:
     assert says_nothing(text) == nothing
 

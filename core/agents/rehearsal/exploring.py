@@ -165,7 +165,7 @@ def question(shift: Shift, goal: Goal, topic: Topic) -> str:
             offers = listed([f"{text} ({kind.replace('_', ' ')})" for kind, text in OFFERS.items()])
             return (
                 f"{BEGINS[topic]} {named(shift.folder_name, 120)}? What we can find out: {offers}."
-                " Name some of them, or say all."
+                " Name some of them, or all of them."
             )
         case Topic.VERIFY:
             must = next(must for must in goal.must_haves if not must.get("verify"))
@@ -174,9 +174,11 @@ def question(shift: Shift, goal: Goal, topic: Topic) -> str:
                 f" {BEGINS[topic]} {must['id']} (“{named(must['text'], 200)}”) is there?"
             )
         case Topic.LIMITS:
-            return f"{BEGINS[topic]}? Say it in your words, or say nothing: we only read in any case."
+            return (
+                f"{BEGINS[topic]}? Say it in your words; if there is nothing, “no” will do. We only read in any case."
+            )
         case Topic.SCOPE:
-            return f"{BEGINS[topic]}? List it with commas, or say nothing."
+            return f"{BEGINS[topic]}? List it with commas; if there is nothing, “no” will do."
         case Topic.READY:
             musts = "; ".join(f"{must['id']} {named(must['text'], 120)}" for must in goal.must_haves)
             beyond = [must["id"] for must in goal.must_haves if work_of(must) is None]

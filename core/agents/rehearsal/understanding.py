@@ -13,7 +13,8 @@ _NOT = re.compile(
 )
 _ALL = re.compile(r"\b(all|everything|the lot|whole audit)\b|全部|所有|都要", re.IGNORECASE)
 _NOTHING = re.compile(
-    r"^\W*(no|none|nothing|nope|n/a|no limits?|no constraints?|nothing (else|more)|that is all|没有|无)\W*$",
+    r"^\W*(?:say\W+)?(?:no|none|nothing|nope|n/a|no limits?|no constraints?|nothing (?:else|more)|that is all|没有|无)"
+    r"(?:\W+(?:please|thanks|thank you))?\W*$",
     re.IGNORECASE,
 )
 _YES = re.compile(r"\b(yes|ready|ok|okay|fine|good|go|right|agreed|done)\b|好|可以|是的|准备好", re.IGNORECASE)
