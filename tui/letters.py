@@ -81,7 +81,12 @@ def _shared(words: Sequence[str]) -> str:
 def told(answer: dict[str, Any]) -> str:
     """What became of a comment, from the board's answer: who was woken, who is unknown, who waits for a person."""
     woken = answer.get("wakes", ())
-    parts = [f"woke {', '.join(woken)}" if woken else "woke nobody"]
+    parts = [f"woke {', '.join(woken)}"] if woken else []
+    if answer.get("calls"):
+        parts.append(f"the {answer['calls']} is called")
+    if answer.get("adjusts"):
+        parts.append(f"{answer['adjusts']} adjusts the plan first")
+    parts = parts or ["woke nobody"]
     if held := answer.get("held"):
         parts.append(f"held back: {', '.join(held)}")
     if unknown := answer.get("unknown"):

@@ -62,11 +62,25 @@ def add_comment(act: Act, command: AddComment) -> Answer:
         _keep_experiences(act, task, comment)
     if kind == CommentKind.DECISION:
         keep_decision(act, goal, comment)
+    sets_off: Answer = {"calls": "coordinator"} if is_talk and isinstance(act.actor, Operator) else {}
     if task is not None and kind == CommentKind.OBJECTION:
         from core.commands.plans import objected
 
         objected(act, task, comment)
-    return {"id": comment.id, **_call(act, comment, () if note is not None else command.mentions, is_talk)}
+        sets_off = _adjusting(act, task)
+    return {"id": comment.id, **_call(act, comment, () if note is not None else command.mentions, is_talk), **sets_off}
+
+
+def _adjusting(act: Act, before: Task) -> Answer:
+    """What an objection made of the plan that stood open before it: {"adjusts": author}, {"asked": approval}, or {}."""
+    task = act.tx.get(Task, before.id)
+    if before.plan_until is None or task.plan_until is not None:
+        return {}
+    if task.status == TaskStatus.WAITING_HUMAN:
+        asked = "SELECT max(id) FROM approvals WHERE entity = :task AND status = 'pending'"
+        return {"asked": act.tx.value(asked, task=f"task:{task.id}")}
+    author = act.tx.find(AgentRecord, task.assignee_id)
+    return {} if author is None else {"adjusts": author.slug}
 
 
 def _call(act: Act, comment: Comment, also: Sequence[str], is_talk: bool) -> Answer:

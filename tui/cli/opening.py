@@ -29,6 +29,17 @@ def run(work: Coroutine[Any, Any, T]) -> T:
     return asyncio.run(work)
 
 
+def is_stopped(folder: Path) -> bool:
+    """Whether no run is dispatched there now."""
+    from core.domain.entities import Company
+
+    async def look() -> bool:
+        async with reading(folder) as board:
+            return not all(company.dispatching for company in await board.readers.entities(Company, "true"))
+
+    return asyncio.run(look())
+
+
 @asynccontextmanager
 async def reading(folder: Path) -> AsyncIterator["Board"]:
     """The board of a company for reading, whoever owns it. Raises Invalid or a BoardError."""

@@ -1,6 +1,7 @@
 """`opsroom say` and the commands of phases 1 and 2: explore, ready, edit, end-discussion, waive."""
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 from core.commands.comments import AddComment
@@ -31,10 +32,24 @@ def say(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({"id": arguments.what.upper(), "command": "AddComment", "answer": answer})
         return 0
-    tell(f"Written below {arguments.what.upper()}. It wakes {', '.join(answer['wakes']) or 'nobody'}.")
+    tell(" ".join([f"Written below {arguments.what.upper()}.", *_sets_off(answer, folder)]))
     for name, near in answer.get("unknown", {}).items():
         tell(f"Nobody is called @{name}" + (f"; near: {', '.join(f'@{each}' for each in near)}." if near else "."))
     return 0
+
+
+def _sets_off(answer: dict[str, Any], folder: Path) -> list[str]:
+    """What it sets in motion, in sentences; at least one."""
+    words = [f"It wakes {', '.join(answer['wakes'])}."] if answer["wakes"] else []
+    if answer.get("calls"):
+        words.append(f"The {answer['calls']} is called and answers in the talk.")
+    if answer.get("adjusts"):
+        words.append(f"The plan does not run: its author, {answer['adjusts']}, adjusts it first.")
+    if answer.get("asked"):
+        words.append(f"You are asked what becomes of it: Q{answer['asked']}, see opsroom inbox {quoted(folder)}.")
+    elif words and opening.is_stopped(folder):
+        words.append(f"The company is stopped: nothing runs before opsroom start {quoted(folder)}.")
+    return words or ["It wakes nobody."]
 
 
 def explore(arguments: argparse.Namespace) -> int:
