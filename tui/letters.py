@@ -21,6 +21,9 @@ SLASHES: dict[str, tuple[CommentKind, str]] = {
 }
 """The first words that choose a kind, and what they mean. Without one it is a plain word of the dialogue."""
 
+BY_PERSONS = (CommentKind.DIALOGUE, *(kind for kind, _ in SLASHES.values()))
+"""The kinds that a person writes; the others belong to the work of agents."""
+
 RETURN = "⏎"
 """Stands for a new line in the one line of the composer."""
 

@@ -188,8 +188,8 @@ SUBCOMMANDS: tuple[Subcommand, ...] = (
         (
             DIR,
             _argument("what", metavar="WHAT", help="a goal or a task: G1, T12"),
-            _argument("text", metavar="TEXT", help="what you say; /note wakes nobody"),
-            _argument("--kind", default="dialogue", metavar="KIND", help="e.g. note, objection, decision"),
+            _argument("text", metavar="TEXT", help="what you say; may begin with its kind: /note, /ask, /mail, …"),
+            _argument("--kind", metavar="KIND", help="dialogue, note, question, mail_request, decision, …"),
             _argument("--reply-to", type=int, metavar="N", help="the comment that it answers"),
             JSON,
         ),

@@ -11,12 +11,15 @@ from core.commands.goal_progress import WaiveMustHave
 from core.commands.goals import CreateGoal, EditGoal
 from core.commands.registry import Command, build
 from core.domain.errors import Invalid
+from core.domain.limits import COMMENT_MAX
+from core.domain.states import CommentKind
 from tui.cli import opening
 from tui.cli.goal_acts import send
 from tui.cli.must_haves import must_have_of
 from tui.cli.names import entity_of, folder_of, number_of, quoted
 from tui.cli.output import print_json
 from tui.cli.output import say as tell
+from tui.letters import BY_PERSONS, Letter, read_letter
 
 
 def say(arguments: argparse.Namespace) -> int:
@@ -25,9 +28,8 @@ def say(arguments: argparse.Namespace) -> int:
     if kind not in ("goal", "task"):
         raise Invalid(f"Nothing can be written below {arguments.what}.", "Name a goal or a task: G1, T12.")
     folder = folder_of(arguments.dir)
-    command = build(
-        AddComment, **{kind: number}, kind=arguments.kind, body=arguments.text, reply_to=arguments.reply_to
-    )  # fmt: skip
+    letter = _letter(arguments.kind, arguments.text)
+    command = build(AddComment, **{kind: number}, kind=letter.kind, body=letter.body, reply_to=arguments.reply_to)
     answer: dict[str, Any] = opening.run(opening.send(folder, command))
     if arguments.json:
         print_json({"id": arguments.what.upper(), "command": "AddComment", "answer": answer})
@@ -36,6 +38,22 @@ def say(arguments: argparse.Namespace) -> int:
     for name, near in answer.get("unknown", {}).items():
         tell(f"Nobody is called @{name}" + (f"; near: {', '.join(f'@{each}' for each in near)}." if near else "."))
     return 0
+
+
+def _letter(kind: str | None, text: str) -> Letter:
+    """What is written, and as what: by its first word as in the room, or by --kind. Raises Invalid."""
+    if kind is not None and kind not in BY_PERSONS:
+        raise Invalid(f"{kind!r} is no kind that a person writes.", f"Known: {', '.join(BY_PERSONS)}.")
+    letter = read_letter(text, CommentKind(kind or CommentKind.DIALOGUE))
+    if kind not in (None, letter.kind):
+        raise Invalid(f"The text begins as {letter.kind}, and --kind says {kind}.", "Leave one of them out.")
+    if not letter.body:
+        raise Invalid("There is no text; nothing was written.", "Say something: opsroom say DIR G1 'your words'.")
+    if len(letter.body) > COMMENT_MAX:
+        raise Invalid(
+            f"The text has {len(letter.body)} characters; at most {COMMENT_MAX} are kept.", "Write it in parts."
+        )
+    return letter
 
 
 def _sets_off(answer: dict[str, Any], folder: Path) -> list[str]:
