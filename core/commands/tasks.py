@@ -59,7 +59,7 @@ def add_task(act: Act, goal: Goal, new: NewTask, status: TaskStatus, round_: Rou
             raise Invalid(f"T{reference} belongs to another goal.", f"Name a task of {goal.name_tag}.")
     values = new.model_dump(exclude={"depends_on", "parent"})
     values["risk"] = raised(new.risk, (new.title, new.intent, new.end_state, *new.constraints), new.tags)
-    values |= _kept_from(act, new, values["risk"])
+    values |= _kept_from(act, goal, new, values["risk"])
     task = act.tx.insert(
         Task, "TaskCreated",
         goal_id=goal.id, round_id=None, parent_id=new.parent, status=TaskStatus.DRAFT, block_kind=None,
@@ -74,20 +74,45 @@ def add_task(act: Act, goal: Goal, new: NewTask, status: TaskStatus, round_: Rou
     return task
 
 
-def _kept_from(act: Act, new: NewTask, risk: Risk) -> dict[str, Any]:
+def _kept_from(act: Act, goal: Goal, new: NewTask, risk: Risk) -> dict[str, Any]:
     """What a new attempt keeps of the ended task: its red lines and its risk, and by an agent how often it was refused.
 
     Else a gate or the third refusal would be left out by cancelling a task and making it again. What the operator
     decided about, after each third one, counts no more.
     """
+    refusals = 0 if act.run is None else _refusals_of_like(act, goal, new)
     if new.retry_of is None:
-        return {"review_attempts": 0}
+        return {"review_attempts": refusals}
     before = act.tx.get(Task, new.retry_of)
     return {
         "tags": tuple(dict.fromkeys((*before.tags, *new.tags))),
         "risk": higher(before.risk, risk),
-        "review_attempts": 0 if act.run is None else before.review_attempts % REVIEW_ATTEMPTS,
+        "review_attempts": 0 if act.run is None else max(refusals, before.review_attempts % REVIEW_ATTEMPTS),
     }
+
+
+def _refusals_of_like(act: Act, goal: Goal, new: NewTask) -> int:
+    """How often a like task of the goal was refused that is cancelled, or that this one is to be a part of.
+
+    Like is what has the same title, or is to bring about the same end for the same must-haves.
+    """
+    refused = act.tx.select(
+        Task,
+        "goal_id = :goal AND (status = 'cancelled' OR id = :parent) AND review_attempts % :most > 0",
+        goal=goal.id, parent=new.parent, most=REVIEW_ATTEMPTS,
+    )  # fmt: skip
+    return max((task.review_attempts % REVIEW_ATTEMPTS for task in refused if _is_like(task, new)), default=0)
+
+
+def _is_like(task: Task, new: NewTask) -> bool:
+    if _words(task.title) == _words(new.title):
+        return True
+    same_end = _words(task.end_state) == _words(new.end_state) != []
+    return same_end and set(task.must_haves) == set(new.must_haves)
+
+
+def _words(text: str) -> list[str]:
+    return text.casefold().split()
 
 
 def _require_free_key(act: Act, goal: Goal, key: str | None) -> None:

@@ -1,5 +1,7 @@
 """Ways round a gate that stay shut: coverage, approvals and reviews that would count for something else (F10, F13)."""
 
+from typing import Any
+
 import pytest
 
 from core.commands.reporting import light_outputs
@@ -208,3 +210,31 @@ async def test_nobody_approves_unseen_what_is_said_to_deliver_a_must_have(world:
     with pytest.raises(Invalid, match="was not opened"):
         await world.verdict(rita, 1, "approved", opened_outputs=(shown,))
     await world.verdict(rita, 1, "needs_revision", opened_outputs=(shown,))
+
+
+@pytest.mark.parametrize(
+    ("new", "kept"),
+    [
+        ({"title": "  count THE files", "end_state": "other"}, 2),
+        ({"title": "Once more", "end_state": "all are counted", "must_haves": ("M1",)}, 2),
+        ({"title": "Once more", "end_state": "all are counted", "must_haves": ("M2",)}, 0),
+        ({"title": "Once more", "end_state": "all are listed", "must_haves": ("M1",)}, 0),
+    ],
+)  # fmt: skip
+async def test_a_task_like_one_that_was_refused_and_cancelled_keeps_its_refusals(
+    world: World, new: dict[str, Any], kept: int
+) -> None:
+    whole = {"title": "Count the files", "end_state": "all are counted", "must_haves": ("M1",)}
+    goal = await world.an_active_goal(must_haves=("count", "sizes"), tasks=(whole,))
+    for by in ("rita", "chad"):
+        await world.brought_to(1, "review", by="ada" if by == "rita" else "bob")
+        await ended(world)
+        await world.reviewed(1, "rejected", by=by)
+    cora = await world.run("cora", RunKind.STALL, goal_id=goal.id)
+    other = await world.do(cora, "CreateTask", goal=goal.id, **{"must_haves": ("M1",), **new})
+    assert (await world.task(other["id"])).review_attempts == 0  # the refused one is still there to be mended
+    await world.do(cora, "CancelTask", task=1, reason="I make another one")
+    again = {"must_haves": ("M1",), **new}
+    assert (await world.task((await world.do(cora, "CreateTask", goal=goal.id, **again))["id"])).review_attempts == kept
+    by_hand = await world.operator("CreateTask", goal=goal.id, **again)
+    assert (await world.task(by_hand["id"])).review_attempts == 0
