@@ -36,18 +36,24 @@ def open_turn(act: Act, command: OpenTurn) -> Answer:
     if number > DISCUSSION_TURNS:
         raise Conflict(f"{goal.name_tag} has used its {DISCUSSION_TURNS} turns.", "The coordinator rules.")
     agents = tuple(act.tx.get(AgentRecord, agent).id for agent in dict.fromkeys(command.agents))
-    turn = _begin(act, goal, number, "TurnOpened", agents=agents, outcome=TurnOutcome.OPEN, ended_at=None)
+    # What came between two turns belongs to the later one: it begins where the count of the last one ended.
+    since = _marks(act) if last is None else {"after_comment": last.after_comment, "after_task": last.after_task}
+    turn = _begin(act, goal, number, "TurnOpened", since, agents=agents, outcome=TurnOutcome.OPEN, ended_at=None)
     return {"id": turn.id, "number": turn.number, "agents": list(agents)}
 
 
-def _begin(act: Act, goal: Goal, number: int, event: str, **values: Any) -> Turn:
+def _begin(act: Act, goal: Goal, number: int, event: str, since: dict[str, int], **values: Any) -> Turn:
     return act.tx.insert(
-        Turn, event,
-        goal_id=goal.id, number=number, new_tasks=0, questions=0, objections=0,
-        after_comment=act.tx.value("SELECT max(id) FROM comments") or 0,
-        after_task=act.tx.value("SELECT max(id) FROM tasks") or 0,
-        **values,
-    )  # fmt: skip
+        Turn, event, goal_id=goal.id, number=number, new_tasks=0, questions=0, objections=0, **since, **values
+    )
+
+
+def _marks(act: Act) -> dict[str, int]:
+    """The newest comment and task that there are: what comes later has not been counted."""
+    return {
+        "after_comment": act.tx.value("SELECT max(id) FROM comments") or 0,
+        "after_task": act.tx.value("SELECT max(id) FROM tasks") or 0,
+    }
 
 
 def _require_planning(goal: Goal) -> None:
@@ -90,7 +96,7 @@ def close_turn(act: Act, command: CloseTurn) -> Answer:
     lacks = missing(goal, _tasks_of(act, goal))
     outcome = outcome_of(turn.number, _heard(act, turn), sum(brought.values()), len(lacks))
     end_live_runs(act, "goal_id = :goal AND kind = 'discuss'", "the turn is over", goal=goal.id)
-    turn = act.tx.update(turn, "TurnClosed", outcome=outcome, ended_at=act.tx.now, **brought)
+    turn = act.tx.update(turn, "TurnClosed", outcome=outcome, ended_at=act.tx.now, **brought, **_marks(act))
     answer: Answer = {"id": turn.id, "outcome": str(outcome), **brought, "missing": lacks}
     return answer | (activate(act, goal, "CloseTurn") | {"id": turn.id} if outcome == TurnOutcome.CONVERGED else {})
 
@@ -147,7 +153,7 @@ def end_discussion(act: Act, command: EndDiscussion) -> Answer:
         )  # fmt: skip
     if last is None:
         turn = _begin(
-            act, goal, 1, "DiscussionEnded", agents=(), outcome=TurnOutcome.ENDED, ended_at=act.tx.now
+            act, goal, 1, "DiscussionEnded", _marks(act), agents=(), outcome=TurnOutcome.ENDED, ended_at=act.tx.now
         )  # fmt: skip
     else:
         turn = end_turn(act, last, "it was ended by the operator")

@@ -410,3 +410,18 @@ async def test_what_is_held_back_in_planning_says_why(world: World) -> None:
     goal = await planned(world, "count")
     await world.operator("PauseGoal", goal=goal.id)
     assert [held.why for held in (await look(world)).held if held.entity == f"goal:{goal.id}"] == ["G1 is paused"]
+
+
+async def test_what_is_asked_or_made_between_two_turns_counts_in_the_later_one(world: World) -> None:
+    goal = await planned(world, "count")
+    await turn_of(world, ada=[makes(goal, "M1")])
+    cora = await world.run("cora", goal_id=goal.id)
+    await world.do(cora, "AddComment", goal=goal.id, kind="question", body="Do links count?")
+    await world.do(cora, "CreateTask", goal=goal.id, title="Links", end_state="they are counted", must_haves=("M1",))
+    await world.finish(cora)
+    await turn_of(world)
+    assert [(turn.new_tasks, turn.questions, str(turn.outcome)) for turn in await turns(world)] == [
+        (1, 0, "goes_on"), (1, 1, "goes_on"),
+    ]  # fmt: skip
+    assert "CloseTurn" in await turn_of(world)
+    assert [turn.outcome for turn in await turns(world)][-1] == TurnOutcome.CONVERGED

@@ -11,7 +11,8 @@ from core.domain.states import CommentKind, MentionStatus, TurnOutcome
 class Turn(Entity):
     """One turn of a goal's discussion: each of `agents` (ids) is woken once.
 
-    What it brought is what came after `after_comment` and `after_task` (ids); counted when it ends.
+    What it brought is what came after `after_comment` and `after_task` (ids); counted when it ends. From then on they
+    are where its count ended, and the next turn's begins.
     """
 
     table: ClassVar[str] = "turns"
