@@ -53,7 +53,7 @@ def report_goal(act: Act, command: ReportGoal) -> Answer:
         goal=goal, version=version, now=tx.now, summary=command.summary, findings=command.findings,
         not_done=command.not_done, coverage=coverage, tasks=tuple(tasks), outputs=tuple(outputs),
         excerpts=_excerpts(tx, coverage), rounds=tuple(tx.select(Round, "goal_id = :g ORDER BY number", g=goal.id)),
-        notes=_notes(tx, goal), spent=_spent(tx, goal),
+        notes=_notes(tx, goal), spent=_spent(tx, goal), red_lines=_red_lines(tx, goal),
     )  # fmt: skip
     output = _insert(act, goal, version, compose(facts, INLINE_OUTPUT_MAX), command.summary)
     tx.insert(
@@ -121,6 +121,37 @@ def _notes(tx: Transaction, goal: Goal) -> tuple[str, ...]:
         goal=goal.id, human=HUMAN,
     )  # fmt: skip
     return tuple(row.body for row in rows)
+
+
+def _red_lines(tx: Transaction, goal: Goal) -> tuple[str, ...]:
+    """What the operator did not allow, also not later, and what was blocked; never the blocked act itself."""
+    refused = tx.all(
+        "SELECT approvals.id, approvals.title, approvals.status, approvals.note FROM approvals"
+        " JOIN tasks ON approvals.entity = 'task:' || tasks.id"
+        " WHERE goal_id = :goal AND approvals.kind = 'red_line' AND approvals.status IN"
+        " ('rejected', 'revision_requested') AND NOT EXISTS (SELECT 1 FROM approvals AS newer"
+        " WHERE newer.entity = approvals.entity AND newer.kind = 'red_line' AND newer.id > approvals.id"
+        " AND newer.payload_hash = approvals.payload_hash AND newer.status IN ('approved', 'consumed'))"
+        " ORDER BY approvals.id",
+        goal=goal.id,
+    )
+    blocked = tx.all(
+        "SELECT tasks.id, tasks.title, json_extract(events.changed, '$.line') AS line, count(*) AS times FROM events"
+        " JOIN tasks ON tasks.id = entity_id WHERE entity = 'redline' AND kind = 'RedLineBlocked' AND goal_id = :goal"
+        " GROUP BY tasks.id, line ORDER BY min(events.id)",
+        goal=goal.id,
+    )
+    said = [
+        f"Q{row['id']} {row['title']}: {'not allowed' if row['status'] == 'rejected' else 'sent back'}"
+        + (f", {row['note']}" if row["note"].strip() else "")
+        for row in refused
+    ]
+    said += [
+        f"T{row['id']} {row['title']}: blocked at the red line {row['line']}"
+        + (f", {row['times']} times" if row["times"] > 1 else "")
+        for row in blocked
+    ]
+    return tuple(said)
 
 
 def _spent(tx: Transaction, goal: Goal) -> Spent:

@@ -45,6 +45,7 @@ class ReportFacts:
     rounds: Sequence[Round]
     notes: Sequence[str]
     spent: Spent
+    red_lines: Sequence[str] = ()  # acts that were refused or blocked there, a sentence each
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +166,8 @@ def _not_done(facts: ReportFacts, scale: _Scale) -> list[str]:
         if task.status in (TaskStatus.FAILED, TaskStatus.CANCELLED) and not is_placeholder(task)
     ]
     scope = [f"- Out of scope from the start: {line(text, scale.chars)}" for text in facts.goal.out_of_scope]
-    return scale.listed(said + waived + ended + scope, "Everything that was asked for was done.")
+    held = [f"- {line(text, scale.chars)}" for text in facts.red_lines]
+    return scale.listed(said + waived + ended + held + scope, "Everything that was asked for was done.")
 
 
 def _notes(facts: ReportFacts, scale: _Scale) -> list[str]:

@@ -10,6 +10,7 @@ from core.domain.entities import Comment, Decision, Goal, Output, Task
 from core.domain.errors import Conflict, Forbidden, Invalid
 from core.domain.limits import INLINE_OUTPUT_MAX
 from core.domain.states import GoalStatus, RunKind, TaskStatus
+from core.guardrails import shipped
 from core.reports import ReportFiles
 from core.simulation.laws import broken_laws
 from tests.unit.world import HANDOFF, World
@@ -185,3 +186,35 @@ async def test_nothing_is_written_through_links(world: World, tmp_path: Path) ->
     place.symlink_to(elsewhere / "target")
     assert await files.make_good() == []
     assert not (elsewhere / "target").exists()
+
+
+async def test_what_stood_at_a_red_line_and_was_not_allowed_is_named_as_not_done(world: World) -> None:
+    world.door.book.current = shipped()
+    goal = await world.an_active_goal(must_haves=("count",), tasks=({"title": "Count", "must_haves": ("M1",)},))
+    (task,) = await world.all(Task, "goal_id = :g", g=goal.id)
+    ada = await world.brought_to(task.id, "working")
+    secret = {"tool": "post", "text": "password: hunter2hunter2"}
+    for _ in range(2):
+        assert ada is not None
+        assert not (await world.do(ada, "CheckAct", task=task.id, act=secret))["allowed"]
+    for folder, decision in (("old", "rejected"), ("new", "revision_requested"), ("tmp2", "approved")):
+        assert ada is not None
+        waits = await world.do(ada, "CheckAct", task=task.id, act={"tool": "shell", "command": f"rm -rf data/{folder}"})
+        await world.finish(ada)
+        await world.operator("DecideApproval", approval=waits["waits"], decision=decision, note=f"keep {folder}")
+        ada = await world.brought_to(task.id, "working")
+    assert ada is not None
+    await world.delivered(ada, task.id)
+    await world.finish(ada)
+    await world.reviewed(task.id)
+    cora = await world.run("cora", RunKind.REPORT, goal_id=goal.id)
+    await world.do(cora, "ReviewRound", round=(await world.round_of(goal.id)).id, **THREE)
+    await world.do(cora, "ReportGoal", goal=goal.id, summary="All there.")
+    content = (await reports(world, goal))[0].content or ""
+    not_done = content.split("## What was not done")[1].split("\n## ")[0]
+    for said in (
+        "Everything that was asked", "not allowed, keep old", "sent back, keep new", "keep tmp2",
+        "blocked at the red line secret_exposure, 2 times", "hunter2",
+    ):  # fmt: skip
+        expected = said not in ("Everything that was asked", "keep tmp2", "hunter2")
+        assert (said.replace("_", "\\_") in not_done or said in not_done) == expected, (said, not_done)
