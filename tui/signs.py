@@ -90,12 +90,15 @@ INBOX: dict[str, Look] = {
 _PAUSED: Look = ("‖", "paused", "warn")
 HELD: Look = ("◷", "decided", "dim")
 _REVIEWED: Look = ("▸", "reviewed", "info")
+_EXPLORING: Look = ("…", "exploring", "info")
 
 
 def of_goal(goal: Goal) -> Look:
-    """How a goal stands: a pause and a review show before the status."""
+    """How a goal stands: a pause, a talk and a review show before the status."""
     if goal.paused_at is not None:
         return _PAUSED
+    if goal.status == GoalStatus.DRAFT and goal.exploring:
+        return _EXPLORING
     if goal.status == GoalStatus.DRAFT and is_reviewed(goal):
         return _REVIEWED
     return GOAL[goal.status]

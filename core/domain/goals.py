@@ -40,8 +40,8 @@ def not_verifiable(must_haves: Iterable[MustHave]) -> list[str]:
 
 
 def is_reviewed(goal: Goal) -> bool:
-    """A human reviewed, wrote or edited exactly this content (C-10, D-02, S1-15)."""
-    return goal.reviewed_by == HUMAN and goal.reviewed_hash == goal.content_hash
+    """A human reviewed, wrote or edited exactly this content (C-10, D-02, S1-15); not while it is still talked over."""
+    return not goal.exploring and goal.reviewed_by == HUMAN and goal.reviewed_hash == goal.content_hash
 
 
 def mission_is_defined(mission: str) -> bool:

@@ -27,7 +27,7 @@ def list_goals(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({"goals": found})
     else:
-        rows = [[f"G{g['id']}", g["status"], g["origin"], f"{g['tasks_done']}/{g['tasks']}", g["title"]] for g in found]
+        rows = [[f"G{g['id']}", _state(g), g["origin"], f"{g['tasks_done']}/{g['tasks']}", g["title"]] for g in found]
         table(rows, ("id", "status", "origin", "done", "title"))
     return 0
 
@@ -49,9 +49,14 @@ def described(goal: Goal, tasks: int, done: int) -> GoalFacts:
     """A goal as lists show it."""
     return {
         "id": goal.id, "title": goal.title, "status": str(goal.status), "origin": str(goal.origin),
-        "created_by": goal.created_by, "reviewed": is_reviewed(goal), "paused": goal.paused_at is not None,
+        "created_by": goal.created_by, "reviewed": is_reviewed(goal),
+        "exploring": goal.status == GoalStatus.DRAFT and goal.exploring, "paused": goal.paused_at is not None,
         "tasks": tasks, "tasks_done": done, "created_at": goal.created_at, "updated_at": goal.updated_at,
     }  # fmt: skip
+
+
+def _state(goal: GoalFacts) -> str:
+    return f"{goal['status']}, exploring" if goal["exploring"] else str(goal["status"])
 
 
 def show_goal(arguments: argparse.Namespace) -> int:
@@ -155,10 +160,12 @@ async def _rounds(readers: Readers, goal_id: int) -> list[GoalFacts]:
 
 def _tell(goal: GoalFacts) -> None:
     reviewed = "reviewed by you" if goal["reviewed"] else "not reviewed"
+    if goal["exploring"]:
+        reviewed = "still talked over with the coordinator"
     facts(
         [
             (f"G{goal['id']}", goal["title"]),
-            ("status", f"{goal['status']}{', paused' if goal['paused'] else ''} ({reviewed})"),
+            ("status", f"{_state(goal)}{', paused' if goal['paused'] else ''} ({reviewed})"),
             ("origin", f"{goal['origin']}, by {goal['created_by']} at {when(goal['created_at'])} UTC"),
             ("reason", goal["reason"]),
         ]

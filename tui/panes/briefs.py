@@ -52,7 +52,7 @@ def _goal(view: Projection, goal: Goal) -> Block:
     drafts = [task for task in view.tasks(goal.id) if task.status == TaskStatus.DRAFT]
     if drafts:
         parts.append("Draft tasks\n" + "\n".join(f"· {task.name_tag} {task.title}" for task in drafts))
-    reviewed = "reviewed by you" if is_reviewed(goal) else "not reviewed"
+    reviewed = "reviewed by you" if is_reviewed(goal) else "still talked over" if goal.exploring else "not reviewed"
     if goal.auto_dispatched_at is not None:
         at_work = goal.status in (GoalStatus.PLANNING, GoalStatus.ACTIVE)
         then = (

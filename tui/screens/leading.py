@@ -208,7 +208,8 @@ class Leading:
     def _stage_b_lines(self, company: Company, amount: int) -> list[str]:
         drafts = [
             goal.name_tag for goal in self.view.tables.all(Goal)
-            if goal.status == GoalStatus.DRAFT and goal.origin == Origin.CEO and not is_reviewed(goal)
+            if goal.status == GoalStatus.DRAFT and goal.origin == Origin.CEO
+            and not (goal.exploring or is_reviewed(goal))
         ]  # fmt: skip
         lines = [
             "What the CEO drafts is put to work without you reading it.",
