@@ -42,13 +42,13 @@ def open_turn(act: Act, command: OpenTurn) -> Answer:
     return {"id": turn.id, "number": turn.number, "agents": list(agents)}
 
 
-def _begin(act: Act, goal: Goal, number: int, event: str, since: dict[str, int], **values: Any) -> Turn:
+def _begin(act: Act, goal: Goal, number: int, event: str, since: dict[str, Any], **values: Any) -> Turn:
     return act.tx.insert(
         Turn, event, goal_id=goal.id, number=number, new_tasks=0, questions=0, objections=0, **since, **values
     )
 
 
-def _marks(act: Act) -> dict[str, int]:
+def _marks(act: Act) -> dict[str, Any]:
     """The newest comment and task that there are: what comes later has not been counted."""
     return {
         "after_comment": act.tx.value("SELECT max(id) FROM comments") or 0,
