@@ -133,7 +133,7 @@ async def test_a_discussion_does_not_converge(tmp_path: Path, picture: Picture) 
             assert "end talk" not in shown(app)
             await picture(pilot, "no-agreement")
             await press(pilot, "E")
-            assert "Only a goal that is being discussed" in app.room.message.says
+            assert app.room.message.says == "The discussion is over already: the coordinator rules."
 
 
 async def test_the_operator_ends_a_discussion(tmp_path: Path, picture: Picture) -> None:
@@ -148,16 +148,39 @@ async def test_the_operator_ends_a_discussion(tmp_path: Path, picture: Picture) 
             tasks = [a_task(goal, "M1", "Count every language"), a_task(goal, "M2", "Check the links")]
             await speaks(office, goal, turn, "inventory", tasks)
             await press(pilot, "E")
-            assert "end the discussion of G1 in 5s" in app.room.message.says
-            await press(pilot, "u")
-            await wait(pilot, office, 10)
-            assert await outcomes(office) == ["open"]
-
-            await press(pilot, "E")
-            await wait(pilot, office, 6)
-            assert await outcomes(office) == ["ended"]
+            assert await outcomes(office) == ["ended"], "at once: it would be over by itself before a held one is sent"
             assert (await office.goal(goal)).status == "active"
+            assert app.room.message.says == "✓ The discussion of G1 is over: work has begun."
+            await wait(pilot, office, 6)
             await picture(pilot, "ended")
+            await press(pilot, "E")
+            assert app.room.message.says == "The discussion is over already: work has begun."
+
+
+async def test_a_discussion_that_ends_under_the_key_is_told_without_names_of_commands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with an_office(tmp_path / "c") as office:
+        goal = await a_goal_in_discussion(office)
+        app = office.app()
+        async with app.run_test(size=HOME) as pilot:
+            await ready(pilot, office)
+            app.room.board.list.focus()
+            app.room.board.list.move_to(f"goal:{goal}")
+            turn = await a_turn(office, goal)
+            tasks = [a_task(goal, "M1", "Count every language"), a_task(goal, "M2", "Check the links")]
+            await speaks(office, goal, turn, "inventory", tasks)
+            await settle(pilot)
+            # the room has not heard of it yet when the key comes
+            with monkeypatch.context() as deaf:
+                deaf.setattr(app.room.view, "apply", lambda happened: heard.extend(happened))
+                heard: list[Any] = []
+                await office.do("EndDiscussion", goal=goal)
+                assert app.room.writing.discussed(app.room.situation.thing)
+                deaf.setattr(app.room, "flush", lambda: app.room.view.__class__.apply(app.room.view, heard))
+                app.room.writing.end_discussion()
+                await app.workers.wait_for_complete()
+            assert app.room.message.says == "The discussion is over already: work has begun."
 
 
 async def test_nothing_else_is_a_discussion_that_ends(tmp_path: Path) -> None:

@@ -254,7 +254,8 @@ class ControlScreen(Screen[None]):
 
     def refuse(self, problem: OpsroomError) -> None:
         """Tell why something was not done, and what can be done."""
-        self.message.say(str(problem), "bad")
+        # the line stays until the next key: a hint, with its names of commands, passes with the toast
+        self.message.say(problem.message, "bad")
         self.app.notify(problem.hint or problem.message, title=problem.message if problem.hint else "",
                         severity="error", markup=False)  # fmt: skip
 

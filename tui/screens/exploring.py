@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from tui.screens.writing import Writing
 
 PLACEHOLDER = "answer, ask, or say what you want; enter sends"
+NAMES_COMMANDS = "Possible now"
+"""How a hint of the board begins that is for those who send commands by name."""
 QUIET = "Nothing was said yet.\nThe coordinator opens with a question, or you begin."
 HINTS = (
     Hint("enter", "send", 1), Hint("^e", "edit goal", 2), Hint("^r", "ready", 3), Hint("tab", "read", 4),
@@ -202,7 +204,8 @@ class Exploring(Screen[None]):
 
     def refuse(self, problem: OpsroomError) -> None:
         """Say why something was not done, and what can be done."""
-        self.say(f"{problem.message} {problem.hint}".strip(), "bad")
+        hint = "" if problem.hint.startswith(NAMES_COMMANDS) else problem.hint
+        self.say(f"{problem.message} {hint}".strip(), "bad")
 
     def _send(self, text: str) -> None:
         if self.goal_id is None:

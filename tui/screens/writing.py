@@ -92,7 +92,7 @@ class Writing:
             answer = await self.company.execute(command)
         except OpsroomError as problem:
             self._room.refuse(problem)
-            self._room.message.say(f"{problem}  (c, then ↑ brings your text back)", "bad")
+            self._room.message.say(f"{problem.message}  (c, then ↑ brings your text back)", "bad")
             return
         word = SPOKEN.get(letter.kind, letter.kind.replace("_", " "))
         tone: Tone = "warn" if answer.get("unknown") or answer.get("held") else "good"
@@ -116,7 +116,7 @@ class Writing:
             answer = await self.company.execute(parse("CreateGoal", {"title": title, "explore": True}))
         except OpsroomError as problem:
             self.past.keep(title)
-            self.left(screen, str(problem), "bad")
+            self.left(screen, problem.message, "bad")
             self._room.refuse(problem)
             return
         self._room.flush()
@@ -139,7 +139,7 @@ class Writing:
         try:
             await self.company.execute(parse("ExploreGoal", {"goal": goal_id}))
         except OpsroomError as problem:
-            self.left(screen, str(problem), "bad")
+            self.left(screen, problem.message, "bad")
             self._room.refuse(problem)
             return
         self._room.flush()
@@ -177,14 +177,27 @@ class Writing:
         return isinstance(thing, Goal) and can_end(self.view, thing)
 
     def end_discussion(self) -> None:
-        """End the discussion of a goal in planning; held for a few seconds like any decision."""
+        """End the discussion of a goal in planning, at once: nothing is lost by it."""
         thing = self._room.situation.thing
         if not isinstance(thing, Goal) or not self.discussed(thing):
-            self._room.say("Only a goal that is being discussed has a discussion to end.", "warn")
+            self._room.say(_no_discussion(thing), "warn")
             return
-        words = f"end the discussion of {thing.name_tag}"
-        self._room.decisions.holding.hold(f"goal:{thing.id}", words, parse("EndDiscussion", {"goal": thing.id}))
-        self._room.decisions_changed()
+        self._run("end the discussion", self._end_discussion(thing.id))
+
+    async def _end_discussion(self, goal_id: int) -> None:
+        try:
+            answer = await self.company.execute(parse("EndDiscussion", {"goal": goal_id}))
+        except OpsroomError as problem:
+            self._room.flush()
+            goal = self.view.tables.get(Goal, goal_id)
+            if goal is not None and not self.discussed(goal):
+                self._room.say(_no_discussion(goal), "warn")
+            else:
+                self._room.refuse(problem)
+            return
+        self._room.flush()
+        follows = "work has begun" if answer["status"] == GoalStatus.ACTIVE else "the coordinator rules"
+        self._room.say(f"✓ The discussion of G{goal_id} is over: {follows}.", "good")
 
     # ------------------------------------------------------------- mail
 
@@ -196,3 +209,12 @@ class Writing:
 
     def _run(self, name: str, work: "object") -> None:
         self._room.app.run_worker(work, name=name, group="commands", exit_on_error=False)  # type: ignore[arg-type]
+
+
+def _no_discussion(thing: object) -> str:
+    """Why there is no discussion to end."""
+    if isinstance(thing, Goal) and thing.status == GoalStatus.PLANNING:
+        return "The discussion is over already: the coordinator rules."
+    if isinstance(thing, Goal) and thing.status == GoalStatus.ACTIVE:
+        return "The discussion is over already: work has begun."
+    return "Only a goal that is being discussed has a discussion to end."
