@@ -11,6 +11,7 @@ from tests.unit.facts import a
 from tests.unit.test_cli_inbox import Play, company_where
 from tui.cli import main
 from tui.cli.exits import Exit
+from tui.cli.output import counted
 from tui.signs import of_goal
 
 
@@ -48,3 +49,52 @@ def test_the_rooms_sign_shows_the_talk_before_the_review(exploring: bool, word: 
         paused_at=None,
     )  # fmt: skip
     assert of_goal(goal)[1] == word
+
+
+def test_dispatching_in_a_stopped_company_says_that_nothing_starts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def goals(play: Play) -> None:
+        await play.do("CreateGoal", title="One")
+        await play.do("CreateGoal", title="Two")
+
+    folder = company_where(tmp_path / "c", goals)
+    assert "nothing starts" not in told(capsys, "goal", "dispatch", folder, "G1")
+    told(capsys, "stop", folder)
+    assert f"nothing starts before opsroom start {folder}" in told(capsys, "goal", "dispatch", folder, "G2")
+
+
+def test_outputs_say_where_they_are_and_counts_are_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    async def delivered(play: Play) -> None:
+        ada = await play.working()
+        (tmp_path / "c" / "outputs" / "list.md").write_text("one")
+        await play.do("AddOutput", ada, task=1, type="data", title="In a file", path="list.md")
+        await play.do("AddOutput", ada, task=1, type="data", title="Here", content="one")
+
+    folder = company_where(tmp_path / "c", delivered)
+    rows = told(capsys, "goal", "outputs", folder, "G1")
+    assert "outputs/list.md  In a file" in rows
+    assert "on the board     Here" in rows
+    shown = told(capsys, "goal", "show", folder, "G1")
+    assert "0 of 1 task ended" in shown
+    must = "a list :: it names every file"
+    told(capsys, "goal", "add", folder, "Two", "--must", must)
+    assert "how to verify: it names every file" in told(capsys, "goal", "show", folder, "G2")
+
+
+@pytest.mark.parametrize(("number", "words"), [(0, "0 tasks"), (1, "1 task"), (2, "2 tasks")])
+def test_one_is_no_plural(number: int, words: str) -> None:
+    assert counted(number, "task") == words
+
+
+def test_a_new_company_says_that_agents_are_hired_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = str(tmp_path / "c")
+    next_line = told(capsys, "init", folder).splitlines()[-1]
+    assert next_line.startswith("Next: opsroom agent hire")
+    assert f"agent hire {folder} NAME --role coordinator" in next_line
+    assert next_line.index("agent hire") < next_line.index("goal add")
+
+
+def test_a_simulation_without_agents_is_refused_with_a_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["simulate", "--agents", "0"]) == Exit.USAGE
+    assert "nobody would work" in capsys.readouterr().err

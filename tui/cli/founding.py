@@ -31,7 +31,11 @@ def init(arguments: argparse.Namespace) -> int:
     else:
         place = quoted(folder)
         say(f"{founding.name} is founded in {folder}. It is stopped until you start it.")
-        say(f"Next: opsroom goal add {place} TITLE; opsroom start {place}; opsroom {place}")
+        say("Nobody works here yet: hire a coordinator, executors and a reviewer first.")
+        say(
+            f"Next: opsroom agent hire {place} NAME --role coordinator; opsroom goal add {place} TITLE;"
+            f" opsroom start {place}; opsroom {place}"
+        )
     return 0
 
 

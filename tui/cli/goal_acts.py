@@ -32,7 +32,11 @@ def review(arguments: argparse.Namespace) -> int:
 def dispatch(arguments: argparse.Namespace) -> int:
     """Put a reviewed draft to work."""
     command = build(DispatchGoal, goal=number_of(arguments.goal, "goal"), discussion=not arguments.no_discussion)
-    return send(arguments, command, "dispatched. Watch it: opsroom {dir}, or opsroom run {dir} --headless")
+    code = send(arguments, command, "dispatched. Watch it: opsroom {dir}, or opsroom run {dir} --headless")
+    folder = folder_of(arguments.dir)
+    if not arguments.json and opening.is_stopped(folder):
+        say(f"The company is stopped: nothing starts before opsroom start {quoted(folder)}")
+    return code
 
 
 def cancel(arguments: argparse.Namespace) -> int:

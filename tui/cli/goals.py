@@ -13,7 +13,7 @@ from core.domain.states import GoalStatus, Origin, TaskStatus
 from core.waiting import subtasks_status
 from tui.cli import opening
 from tui.cli.names import folder_of, in_list, number_of, words_of
-from tui.cli.output import facts, print_json, say, table, when
+from tui.cli.output import counted, facts, print_json, say, table, when
 from tui.cli.tasks import described_output, tasks_of
 
 GoalFacts = dict[str, Any]
@@ -124,10 +124,10 @@ def goal_outputs(arguments: argparse.Namespace) -> int:
         return 0
     rows = [
         [f"O{o['id']}", f"T{o['task']}" if o["task"] else f"G{goal_id}", _standing(o), str(o["size"]),
-         " ".join(o["must_haves"]), o["title"]]
+         " ".join(o["must_haves"]), f"outputs/{o['path']}" if o["path"] else "on the board", o["title"]]
         for o in found["outputs"]
     ]  # fmt: skip
-    table(rows, ("id", "of", "status", "bytes", "covers", "title"))
+    table(rows, ("id", "of", "status", "bytes", "covers", "where", "title"))
     if found["left_out"]:
         say(f"… and {found['left_out']} more; `opsroom task show` has those of one task")
     return 0
@@ -175,7 +175,7 @@ def _tell(goal: GoalFacts) -> None:
     for must in goal["must_haves"]:
         say(f"  {must['id']} [{must['state']}] {must['text']}{_by(must['outputs'])}")
         if must["verify"]:
-            say(f"      seen by: {must['verify']}")
+            say(f"      how to verify: {must['verify']}")
     for constraint in goal["constraints"]:
         say(f"  limit: {constraint}")
     for text in goal["out_of_scope"]:
@@ -183,12 +183,14 @@ def _tell(goal: GoalFacts) -> None:
     for decision in goal["decisions"]:
         say(f"  decision {decision['id']} [{decision['state']}] {decision['text']}{_by(decision['outputs'])}")
     for turn in goal["discussion"]:
-        brought = f"{turn['new_tasks']} tasks, {turn['questions']} questions, {turn['objections']} objections"
+        names = (("new_tasks", "task"), ("questions", "question"), ("objections", "objection"))
+        brought = ", ".join(counted(turn[name], word) for name, word in names)
         say(f"  turn {turn['turn']}: {turn['outcome'].replace('_', ' ')}, {brought}")
     for round_ in goal["rounds"]:
         ended = round_["tasks"] - round_["open_tasks"]
         decision = f", {round_['decision']}" if round_["decision"] else ""
-        say(f"  round {round_['number']}: {round_['status']}, {ended} of {round_['tasks']} tasks ended{decision}")
+        of_all = f"{ended} of {counted(round_['tasks'], 'task')} ended"
+        say(f"  round {round_['number']}: {round_['status']}, {of_all}{decision}")
     if goal["task_list"]:
         say()
         rows = [[f"T{t['id']}", t["status"], t["assignee"] or "", t["title"]] for t in goal["task_list"]]

@@ -13,12 +13,14 @@ from core.simulation.trial import Size, trial
 from tui.cli.exits import Exit
 from tui.cli.output import facts, note, print_json, say, table
 
-LIMITS = {"goals": (1, 100), "agents": (0, 2000), "tasks": (0, 500), "ticks": (1, 100_000)}
+LIMITS = {"goals": (1, 100), "agents": (1, 2000), "tasks": (0, 500), "ticks": (1, 100_000)}
 _EACH = 100  # ticks between two words of progress
 
 
 def simulate(arguments: argparse.Namespace) -> int:
     """Run the simulation and print what it came to. 1 when an invariant was broken."""
+    if arguments.agents == 0:
+        raise Invalid("--agents 0 is not possible: nobody would work, and no goal would end.", "Give at least 1.")
     for name, (least, most) in LIMITS.items():
         if not least <= getattr(arguments, name) <= most:
             raise Invalid(
