@@ -32,7 +32,7 @@ class Wakes:
 
 
 def named_in(body: str) -> list[str]:
-    """The names written as @name, in order, each once; also those that nobody has."""
+    """The names written as @name or @Name, in order, each once; also those that nobody has."""
     return [name for name in _called(body) if _NAME.fullmatch(name)]
 
 
@@ -75,7 +75,8 @@ def wakes(body: str, kind: CommentKind, author: str, known: Iterable[str], also:
 
 
 def _called(body: str) -> list[str]:
-    return list(dict.fromkeys(found.rstrip("-") for found in _AT.findall(body)))
+    # Names are lower case, and people write them as they like.
+    return list(dict.fromkeys(found.rstrip("-").lower() for found in _AT.findall(body)))
 
 
 @dataclass(frozen=True, slots=True)
