@@ -39,3 +39,24 @@ def test_its_commands_are_known_to_the_parser() -> None:
         words = line.partition("#")[0].split()[1:]
         if words != ["DIR"]:
             make_parser().parse_args([word.strip('"') for word in words])
+
+
+def test_every_page_for_people_is_linked() -> None:
+    more = README.partition("## More")[2]
+    pages = {"phases.md", "guardrails.md", "ceo.md", "evals.md", "architecture.md", "lifecycles.md"}
+    assert {page for page in pages if f"](docs/{page})" not in more} == set()
+
+
+def test_what_the_pages_say_of_a_plan_in_the_rehearsal_is_so() -> None:
+    from core.agents.rehearsal.plans import is_complex
+    from core.domain.entities import Goal, Task
+    from tests.unit.facts import a
+
+    told = (ROOT / "docs" / "phases.md").read_text(encoding="utf-8")
+    asks = re.search(r"--constraint '(.+?)'", told)
+    assert asks is not None
+    task = a(Task, must_haves=("M1",), constraints=(), intent="", risk="standard")
+    must = {"id": "M1", "text": f"An inventory, {asks[1]}", "verify": "", "waived_by": ""}
+    assert is_complex(task, a(Goal, must_haves=(), constraints=(asks[1],)))
+    assert is_complex(task, a(Goal, must_haves=(must,), constraints=()))
+    assert not is_complex(task, a(Goal, must_haves=(), constraints=()))
