@@ -11,7 +11,7 @@ from typing import Any
 
 from core.company import OpenCompany
 from core.domain.entities import Approval, Comment, Event, Goal, Output, Run
-from core.domain.states import ApprovalStatus
+from core.domain.states import ApprovalKind, ApprovalStatus
 from tui import signs
 from tui.panes.briefs import brief
 from tui.panes.discussion import comment_blocks
@@ -29,6 +29,7 @@ EMPTY = (
     "No mail yet.\nc writes: /mail @name asks somebody, /inform @name tells them.",
 )  # fmt: skip
 MOST = 200
+MOST_FAILED = 3
 MOST_BYTES = 64 * 1024
 TAIL_BYTES = 16 * 1024
 TAIL_LINES = 30
@@ -53,7 +54,7 @@ async def _discussion(company: OpenCompany, view: Projection, ref: str) -> list[
     kind, number = _of(ref)
     readers = company.board.readers
     asked = await readers.entities(Approval, "entity = :ref ORDER BY id DESC LIMIT 20", ref=ref)
-    blocks = [question(one) for one in asked if one.status == ApprovalStatus.PENDING]
+    blocks = [question(one, await _failed(company, one)) for one in asked if one.status == ApprovalStatus.PENDING]
     goal = view.find(ref)
     blocks += discussion(view, goal) if isinstance(goal, Goal) else []
     blocks += brief(view, ref)
@@ -67,6 +68,24 @@ async def _discussion(company: OpenCompany, view: Projection, ref: str) -> list[
         drawn = await comment_blocks(company, view, comments)
         said += [(one.created_at, block) for one, block in zip(comments, drawn, strict=True)]
     return blocks + [block for _, block in sorted(said, key=lambda pair: pair[0])]
+
+
+async def _failed(company: OpenCompany, asked: Approval) -> list[Run]:
+    """The last attempts that a question came from: those of its `base`, else of its task."""
+    if asked.kind != ApprovalKind.QUESTION or asked.payload.get("what") != "try_again" or "findings" in asked.payload:
+        return []
+    kind, number = _of(asked.entity)
+    base = asked.payload.get("base")
+    if not isinstance(base, str) and kind != "task":
+        return []
+    where = "instr(idempotency_key, :base) = 1" if isinstance(base, str) else "task_id = :id AND kind = 'execute'"
+    about = {"base": f"{base}#"} if isinstance(base, str) else {"id": number}
+    return await company.board.readers.entities(
+        Run,
+        f"{where} AND status NOT IN ('queued', 'starting', 'running', 'succeeded') AND queued_at <= :asked"
+        f" ORDER BY id DESC LIMIT {MOST_FAILED}",
+        asked=asked.created_at, **about,
+    )  # fmt: skip
 
 
 async def _outputs(company: OpenCompany, view: Projection, ref: str) -> list[Block]:
