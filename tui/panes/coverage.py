@@ -11,7 +11,7 @@ from textual.content import Content
 from core.domain.actors import HUMAN
 from core.domain.coverage import Coverage, Covered
 from core.domain.entities import Decision, Goal, Output
-from core.domain.states import TaskStatus
+from core.domain.states import GoalStatus, TaskStatus
 from tui import signs
 from tui.panes.words import line, said
 from tui.projection import Projection
@@ -34,7 +34,7 @@ class Covering:
     @property
     def spoken(self) -> str:
         """For a thread: what, and below it who."""
-        return f"{LOOKS[self.state][0]} {self.id} {self.text}\n     {self.who}"
+        return f"{LOOKS[self.state][0]} {self.id} {self.text}" + (f"\n     {self.who}" if self.who else "")
 
 
 def of_must_haves(view: Projection, goal: Goal) -> list[Covering]:
@@ -48,7 +48,9 @@ def of_must_haves(view: Projection, goal: Goal) -> list[Covering]:
             for must_id in open_ids.intersection(task.must_haves):
                 word = "done without naming it" if task.status == TaskStatus.DONE else signs.of_task(task)[1]
                 at_it.setdefault(must_id, []).append(f"{task.name_tag} {word}")
-    return [_covering(view, each, each.id, at_it.get(each.id, ["no task is at it"])) for each in found]
+    # nobody can be at a draft yet: that is no lack
+    nobody = [] if goal.status == GoalStatus.DRAFT else ["no task is at it"]
+    return [_covering(view, each, each.id, at_it.get(each.id, nobody)) for each in found]
 
 
 def of_decisions(view: Projection, goal: Goal) -> list[Covering]:
