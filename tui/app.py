@@ -168,8 +168,10 @@ class OpsroomApp(App[None]):
             return
         from tui.screens.confirm import Confirm
 
-        runs = f"{live} run{'' if live == 1 else 's'}"
-        lines = [f"{runs} will be ended and their tasks go back.", "They lose no attempt; the board keeps the rest."]
+        lines = [
+            "The runs that are at work will be ended and their tasks go back.",
+            "They lose no attempt; the board keeps the rest.",
+        ]
         self.push_screen(Confirm("Leave the room?", lines, "Leave", self.room.decisions.monotonic), self._leave)
 
     def _leave(self, agreed: bool | None) -> None:

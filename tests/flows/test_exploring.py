@@ -75,6 +75,7 @@ async def test_a_goal_is_explored_until_it_is_ready(tmp_path: Path, picture: Pic
                 out_of_scope=["Changing anything"],
             )  # fmt: skip
             await settle(pilot)
+            assert app.screen.message.says == "", "the refusal was about a goal that is no more"
             await write(pilot, "Only docs and core")
             await picture(pilot, "asked")
             await press(pilot, "enter")

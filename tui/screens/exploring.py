@@ -72,6 +72,7 @@ class Exploring(Screen[None]):
         self._talk = Talk((), "", Change())
         self._reading = self._again = False
         self._shown_change = 0
+        self._refused = ""
         self._form: GoalForm | None = None
         self.head = Static(id="talk-head")
         self.dialogue = Prose(empty=QUIET, id="dialogue")
@@ -125,6 +126,10 @@ class Exploring(Screen[None]):
             return
         if f"goal:{self.goal_id}" in dirty:
             self.read()
+            if self._refused and self._refused != self._content():
+                # the refusal was about a goal that is no more
+                self.message.clear()
+                self._refused = ""
         if dirty:
             self._show()
             self.composer.foretell()
@@ -201,11 +206,17 @@ class Exploring(Screen[None]):
     def say(self, text: str, tone: Tone | None = None) -> None:
         """Tell the operator above the keys."""
         self.message.say(text, tone)
+        self._refused = ""
 
     def refuse(self, problem: OpsroomError) -> None:
         """Say why something was not done, and what can be done."""
         hint = "" if problem.hint.startswith(NAMES_COMMANDS) else problem.hint
         self.say(f"{problem.message} {hint}".strip(), "bad")
+        self._refused = self._content()
+
+    def _content(self) -> str:
+        goal = self.goal
+        return f"{goal.content_hash} {goal.exploring} {goal.status}" if goal else ""
 
     def _send(self, text: str) -> None:
         if self.goal_id is None:
