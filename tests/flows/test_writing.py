@@ -216,5 +216,7 @@ async def test_mail_is_gathered_and_what_waits_is_marked(
             await wait(pilot, office, 1)
             await settle(pilot)
             assert "✓ answered" in shown(app)
+            assert shown(app).index("when will it be there?") < shown(app).index("↳ links answers")
+            assert "In an hour" in shown(app)
             assert "waits for an answer" not in shown(app)
             await picture(pilot, "mail-of-a-task")

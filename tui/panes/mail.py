@@ -5,6 +5,7 @@ question that it became.
 """
 
 import json
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,17 +15,17 @@ from core.domain.mentions import PERSON, named_in
 from core.domain.states import ApprovalKind, ApprovalStatus, CommentKind
 from tui.panes.aid import names
 from tui.panes.discussion import comment_block, person
+from tui.panes.words import clock_time
 from tui.projection import Projection
 from tui.widgets.prose import Block
 
 MOST = 200
 _KINDS = "kind IN ('mail_inform', 'mail_request')"
-_LAST_WORDS = (
-    "SELECT goal_id, task_id, author, max(id) AS last FROM comments WHERE id > :first"
-    " AND goal_id IN (SELECT value FROM json_each(:goals)) GROUP BY goal_id, task_id, author"
+_WORDS = (
+    "SELECT id, goal_id, task_id, author, reply_to FROM comments WHERE id > :first"
+    " AND (reply_to IN (SELECT value FROM json_each(:ids)) OR goal_id IN (SELECT value FROM json_each(:goals)))"
+    " ORDER BY id"
 )
-_REPLIES = "SELECT DISTINCT reply_to FROM comments WHERE reply_to IN (SELECT value FROM json_each(:ids))"
-Thread = tuple[int | None, int | None]
 
 
 async def read_mail(company: OpenCompany, view: Projection, ref: str) -> list[Block]:
@@ -32,7 +33,14 @@ async def read_mail(company: OpenCompany, view: Projection, ref: str) -> list[Bl
     mails = await _mails(company, view, ref)
     answered = await _answered(company, view, mails)
     agents = frozenset(names(view))
-    return [_block(view, mail, agents, mail.id in answered) for mail in mails]
+    blocks = []
+    for mail in mails:
+        answer = answered.get(mail.id)
+        blocks.append(_block(view, mail, agents, mail.id in answered))
+        if answer is not None:
+            heading = (f"↳ {person(answer.author)} answers", (clock_time(answer.created_at), "dim"))
+            blocks.append(Block(heading, "", "good", comment_block(answer, agents).drawing))  # type: ignore[arg-type]
+    return blocks
 
 
 async def _mails(company: OpenCompany, view: Projection, ref: str) -> list[Comment]:
@@ -60,23 +68,33 @@ def addressees(mail: Comment) -> list[str]:
     return to or (["you"] if mail.kind == CommentKind.MAIL_REQUEST and mail.author not in PERSON else [])
 
 
-async def _answered(company: OpenCompany, view: Projection, mails: Sequence[Comment]) -> set[int]:
+async def _answered(company: OpenCompany, view: Projection, mails: Sequence[Comment]) -> dict[int, Comment | None]:
+    """The requests that were answered, with the answer; None where a decision has no words of its own."""
     asked = [mail for mail in mails if mail.kind == CommentKind.MAIL_REQUEST]
     if not asked:
-        return set()
-    readers = company.board.readers
-    replies = await readers.all(_REPLIES, ids=json.dumps([mail.id for mail in asked]))
+        return {}
     goals = sorted({mail.goal_id for mail in asked if mail.goal_id is not None})
-    rows = await readers.all(_LAST_WORDS, first=min(mail.id for mail in asked), goals=json.dumps(goals))
-    words: Mapping[tuple[Thread, str], int] = {
-        ((row["goal_id"], row["task_id"]), person(row["author"])): row["last"] for row in rows
-    }
-    answered = {int(row["reply_to"]) for row in replies} | _decided(view)
+    readers = company.board.readers
+    words = await readers.all(
+        _WORDS, first=min(mail.id for mail in asked), ids=json.dumps([mail.id for mail in asked]),
+        goals=json.dumps(goals),
+    )  # fmt: skip
+    # the first reply and the first later word of each author of a thread, in one pass: a board may have many thousands
+    replies: dict[int, int] = {}
+    said: dict[tuple[Any, ...], list[int]] = {}
+    for word in words:
+        if word["reply_to"] is not None:
+            replies.setdefault(word["reply_to"], word["id"])
+        said.setdefault((word["goal_id"], word["task_id"], person(word["author"])), []).append(word["id"])
+    found: dict[int, int] = {}
     for mail in asked:
-        thread = (mail.goal_id, mail.task_id)
-        if any(words.get((thread, name), 0) > mail.id for name in addressees(mail)):
-            answered.add(mail.id)
-    return answered
+        spoken = [said.get((mail.goal_id, mail.task_id, name), []) for name in addressees(mail)]
+        later = [ids[place] for ids in spoken if (place := bisect_right(ids, mail.id)) < len(ids)]
+        if (number := replies.get(mail.id) or min(later, default=0)) > 0:
+            found[mail.id] = number
+    where = "id IN (SELECT value FROM json_each(:ids))"
+    answers = {each.id: each for each in await readers.entities(Comment, where, ids=json.dumps(list(found.values())))}
+    return dict.fromkeys(_decided(view)) | {mail: answers.get(number) for mail, number in found.items()}
 
 
 def _decided(view: Projection) -> set[int]:
