@@ -224,6 +224,7 @@ def _attempts(
         (bases.explore_base(goal, unanswered[goal.id]), f"goal:{goal.id}") for goal in goals if goal.id in unanswered
     ]
     subjects += [(bases.no_fit_base(task), f"task:{task.id}") for task in ready if task.broadcasts >= 3]
+    subjects += [(bases.no_executor_base(round_.id), f"round:{round_.id}") for round_ in rounds]
     return {base: _attempts_of(tx, base, entity) for base, entity in subjects}
 
 

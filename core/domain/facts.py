@@ -94,6 +94,11 @@ def stalls_base(round_: Round) -> str:
     return f"stall:{round_.id}"
 
 
+def no_executor_base(round_id: int) -> str:
+    """The name under which calls are counted to a round whose tasks fit nobody, as there is no executor at all."""
+    return f"no_executor:{round_id}"
+
+
 def no_fit_base(task: Task) -> str:
     """The name under which calls of the coordinator to a task that fits nobody are counted."""
     return f"no_fit:{task.id}:{task.offer}"

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from core.domain.actors import Agent
-from core.domain.entities import AgentRecord, Mention, Run
+from core.domain.entities import AgentRecord, Mention, Run, Task
 from core.domain.errors import Conflict, Forbidden
 from core.domain.facts import goal_base
 from core.domain.limits import (
@@ -15,6 +15,7 @@ from core.domain.limits import (
     STALL_MS,
     STALLS_A_ROUND,
     TASKS_DEEP,
+    TICK_MS,
     TURN_WAIT_MS,
 )
 from core.domain.mentions import wakes
@@ -271,3 +272,30 @@ async def test_agents_add_tasks_to_a_round_up_to_a_limit(world: World, monkeypat
     with pytest.raises(Conflict, match="has 2 tasks"):
         await world.do(cora, "CreateTask", goal=goal.id, title="Third", end_state="done")
     await world.operator("CreateTask", goal=goal.id, title="Third")
+
+
+async def test_without_any_executor_a_round_has_a_few_calls_whatever_is_made_of_its_tasks(world: World) -> None:
+    goal = await world.an_active_goal("Count", "Measure")
+    for slug in ("ada", "bob"):
+        await world.operator("RetireAgent", agent=slug, reason="gone")
+    calls = 0
+    for number in range(60):
+        world.clock.advance(TICK_MS)
+        await tick(world)
+        for run in await queued(world, RunKind.STALL):
+            cora = await world.started(run.id)
+            calls += 1
+            for task in await world.all(Task, "goal_id = :g AND status = 'pending'", g=goal.id):
+                await world.do(cora, "EditTask", task=task.id, intent=f"in other words, {number}")
+            await world.finish(cora)
+    assert calls == RUN_ATTEMPTS
+    (asked,) = await world.pending(f"round:{(await world.round_of(goal.id)).id}")
+    assert "there is no executor" in asked.title
+    await world.operator("HireAgent", slug="eve", name="Eve", role="executor")
+    assert "AssignTask" in [act for _ in range(3) for act in await ticked(world)]
+
+
+async def ticked(world: World) -> list[str]:
+    """A tick after the time of one."""
+    world.clock.advance(TICK_MS)
+    return await tick(world)

@@ -113,10 +113,14 @@ def _goal(facts: Facts, goal: Goal) -> Iterator[Item]:
 
 def call_coordinator(
     facts: Facts, kind: RunKind, base: str, why: str, goal: Goal, *, round_id: int | None = None,
-    task_id: int | None = None, step: Step = Step.ROUNDS, barred: frozenset[int] = frozenset(),
+    task_id: int | None = None, step: Step = Step.ROUNDS, barred: frozenset[int] = frozenset(), entity: str = "",
 ) -> Iterator[Item]:  # fmt: skip
-    """One more attempt of the coordinator, or the operator's turn when the attempts are used up (F23)."""
-    entity = f"round:{round_id}" if round_id else f"task:{task_id}" if task_id else f"goal:{goal.id}"
+    """One more attempt of the coordinator, or the operator's turn when the attempts are used up (F23).
+
+    The operator is asked about `entity`, which is what the run is about unless it is named.
+    """
+    subject = f"round:{round_id}" if round_id else f"task:{task_id}" if task_id else f"goal:{goal.id}"
+    entity = entity or subject
     if not facts.company.dispatching:
         yield Held(entity, f"the company is stopped: {facts.company.stop_reason}")
         return

@@ -169,6 +169,9 @@ def route(facts: Facts, now: int) -> Iterator[Item]:
         return
     load = load_of(facts)
     asked = {run.task_id for run in facts.runs if run.kind == RunKind.STALL}
+    # Without any executor whatever is made of a task fits nobody again: its round has the attempts, not each task (F6).
+    has_executor = any(agent.role == Role.EXECUTOR for agent in facts.agents)
+    called = {task.round_id for task in facts.ready if task.id in asked}
     for task in facts.ready:
         goal = goals.get(task.goal_id)
         if goal is None or goal.paused_at is not None:
@@ -197,6 +200,14 @@ def route(facts: Facts, now: int) -> Iterator[Item]:
             )
             load[best.id] = load.get(best.id, 0) + 1
             yield Action(Step.ROUTE, "AssignTask", {"task": task.id, "agent": best.slug}, "nobody claimed it")
+        elif not has_executor and task.round_id is not None:
+            yield Held(f"task:{task.id}", "there is no executor: hire one")
+            if task.round_id not in called:
+                called.add(task.round_id)
+                yield from call_coordinator(
+                    facts, RunKind.STALL, bases.no_executor_base(task.round_id), "there is no executor", goal,
+                    task_id=task.id, step=Step.ROUTE, entity=f"round:{task.round_id}",
+                )  # fmt: skip
         elif task.id not in asked:
             yield from call_coordinator(
                 facts, RunKind.STALL, bases.no_fit_base(task), f"{task.name_tag} fits nobody", goal,
