@@ -16,7 +16,9 @@ def line(text: str, most: int) -> str:
 
 def paragraphs(text: str, most: int) -> str:
     """Several lines; items of a plain list stay items, everything else is words."""
-    lines = [_BLANKS.sub(" ", part).strip() for part in _clipped(_visible(_begun(text, most)).strip(), most).split("\n")]
+    lines = [
+        _BLANKS.sub(" ", part).strip() for part in _clipped(_visible(_begun(text, most)).strip(), most).split("\n")
+    ]
     return "\n".join(_paragraph_line(part) for part in lines)
 
 

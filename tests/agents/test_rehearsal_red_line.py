@@ -49,7 +49,7 @@ async def test_an_approved_quote_is_delivered_once(tmp_path: Path) -> None:
         assert not quoted("".join(others))
 
 
-@pytest.mark.parametrize("decision", ["rejected", "revision_requested"])
+@pytest.mark.parametrize("decision", ["rejected", pytest.param("revision_requested", marks=pytest.mark.soak)])
 async def test_without_the_operators_word_nothing_is_quoted(tmp_path: Path, decision: str) -> None:
     async with a_rehearsal(tmp_path / "company", a_folder(tmp_path / "audited", FILES)) as play:
         _, report = await play.audited(decision, "keep my lines")
@@ -78,7 +78,7 @@ async def test_where_there_is_nothing_to_quote_nobody_is_asked(tmp_path: Path) -
         assert not await play.all(Approval)
 
 
-@pytest.mark.parametrize("decision", ["approved", "rejected"])
+@pytest.mark.parametrize("decision", ["approved", pytest.param("rejected", marks=pytest.mark.soak)])
 async def test_a_report_that_comes_back_asks_nothing_twice(tmp_path: Path, decision: str) -> None:
     async with a_rehearsal(tmp_path / "company", a_folder(tmp_path / "audited", FILES)) as play:
         goal, _ = await play.audited(decision, "as I said")

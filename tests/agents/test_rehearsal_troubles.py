@@ -151,7 +151,7 @@ EXECUTORS = ("surveyor", "scout", "archivist", "librarian", "twin-finder")
 WORKS = ["choice", "documentation", "duplicates", "history", "inventory", "marks"]
 
 
-@pytest.mark.parametrize("after", [1, 3, 6, 7])
+@pytest.mark.parametrize("after", [3, *(pytest.param(after, marks=pytest.mark.soak) for after in (1, 6, 7))])
 async def test_planning_that_is_killed_makes_each_task_once(tmp_path: Path, after: int) -> None:
     audited = a_folder(tmp_path / "audited", QUIET)
     runner = Killed(audited, RunKind.PLAN, after)
@@ -170,7 +170,7 @@ async def test_planning_that_is_killed_makes_each_task_once(tmp_path: Path, afte
         assert len(await play.all(Comment, "kind = 'plan'")) == 1
 
 
-@pytest.mark.parametrize("after", [1, 2])
+@pytest.mark.parametrize("after", [1, pytest.param(2, marks=pytest.mark.soak)])
 async def test_a_seat_that_is_killed_says_and_makes_nothing_twice(tmp_path: Path, after: int) -> None:
     audited = a_folder(tmp_path / "audited", QUIET)
     runner = Killed(audited, RunKind.DISCUSS, after)
@@ -197,13 +197,13 @@ def killing(play: Play, runner: Killed) -> None:
 @pytest.mark.parametrize(
     ("kind", "after"),
     [
-        (RunKind.PROPOSE, 1),
-        (RunKind.BROADCAST, 1),
-        (RunKind.EXECUTE, 1),
+        pytest.param(RunKind.PROPOSE, 1, marks=pytest.mark.soak),
+        pytest.param(RunKind.BROADCAST, 1, marks=pytest.mark.soak),
+        pytest.param(RunKind.EXECUTE, 1, marks=pytest.mark.soak),
         (RunKind.EXECUTE, 2),
-        (RunKind.EXECUTE, 3),
+        pytest.param(RunKind.EXECUTE, 3, marks=pytest.mark.soak),
         (RunKind.REVIEW, 1),
-        (RunKind.ROUND_REVIEW, 1),
+        pytest.param(RunKind.ROUND_REVIEW, 1, marks=pytest.mark.soak),
         (RunKind.REPORT, 1),
     ],
 )

@@ -66,7 +66,11 @@ def spoken(screen: AgentsScreen) -> str:
     return "\n".join(f"{block.heading}\n{block.body}" for block in screen.facts.blocks)
 
 
-@pytest.mark.parametrize("size", [HOME, SMALL, TINY], ids=["home", "small", "tiny"])
+@pytest.mark.parametrize(
+    "size",
+    [HOME, *(pytest.param(size, marks=pytest.mark.soak) for size in (SMALL, TINY))],
+    ids=["home", "small", "tiny"],
+)
 async def test_the_staff_is_read(tmp_path: Path, picture: Picture, size: tuple[int, int]) -> None:
     async with an_office(tmp_path / "c") as office:
         await a_staff(office)
@@ -107,7 +111,7 @@ async def test_an_agent_is_paused_and_resumed(tmp_path: Path, picture: Picture) 
             assert (await agent(office, "links")).status == AgentStatus.ACTIVE
 
 
-@pytest.mark.parametrize("size", [HOME, SMALL], ids=["home", "small"])
+@pytest.mark.parametrize("size", [HOME, pytest.param(SMALL, marks=pytest.mark.soak)], ids=["home", "small"])
 async def test_an_agent_retires_after_a_question(tmp_path: Path, picture: Picture, size: tuple[int, int]) -> None:
     async with an_office(tmp_path / "c") as office:
         await a_staff(office)
@@ -159,7 +163,11 @@ async def test_a_budget_is_set_raised_and_taken_away(tmp_path: Path) -> None:
             assert "no budget of its own" in spoken(screen)
 
 
-@pytest.mark.parametrize("size", [HOME, SMALL, TINY], ids=["home", "small", "tiny"])
+@pytest.mark.parametrize(
+    "size",
+    [HOME, *(pytest.param(size, marks=pytest.mark.soak) for size in (SMALL, TINY))],
+    ids=["home", "small", "tiny"],
+)
 async def test_an_agent_is_hired_in_a_form(tmp_path: Path, picture: Picture, size: tuple[int, int]) -> None:
     async with an_office(tmp_path / "c") as office:
         app = office.app()

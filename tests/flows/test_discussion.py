@@ -63,7 +63,7 @@ async def outcomes(office: Office) -> list[str]:
     return [str(turn.outcome) for turn in await office.company.board.readers.entities(Turn, "true ORDER BY id")]
 
 
-@pytest.mark.parametrize("size", [HOME, SMALL], ids=["home", "small"])
+@pytest.mark.parametrize("size", [HOME, pytest.param(SMALL, marks=pytest.mark.soak)], ids=["home", "small"])
 async def test_a_discussion_converges(tmp_path: Path, picture: Picture, size: tuple[int, int]) -> None:
     async with an_office(tmp_path / "c") as office:
         goal = await a_goal_in_discussion(office)

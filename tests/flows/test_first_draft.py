@@ -9,7 +9,7 @@ from core.refill import refill_material
 from tests.flows.conftest import Picture
 from tests.flows.world import HOME, SMALL, a_draft, an_office, press, ready, settle, shown, wait, write
 
-SIZES = pytest.mark.parametrize("size", [HOME, SMALL], ids=["home", "small"])
+SIZES = pytest.mark.parametrize("size", [HOME, pytest.param(SMALL, marks=pytest.mark.soak)], ids=["home", "small"])
 
 
 @SIZES

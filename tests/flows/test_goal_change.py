@@ -10,7 +10,7 @@ from tests.flows.situations import a_changed_goal
 from tests.flows.world import HOME, SMALL, an_office, press, ready, shown, wait, write
 from tui.screens.confirm import Confirm
 
-SIZES = pytest.mark.parametrize("size", [HOME, SMALL], ids=["home", "small"])
+SIZES = pytest.mark.parametrize("size", [HOME, pytest.param(SMALL, marks=pytest.mark.soak)], ids=["home", "small"])
 
 
 @SIZES

@@ -27,7 +27,7 @@ SCOUT: dict[str, Any] = {
     "slug": "scout", "name": "Milo", "role": "executor", "capabilities": ("marks",), "budget_micros": 2_000_000,
     "why": "The folder has marked lines, and nobody looks for marks.",
 }  # fmt: skip
-SIZES = pytest.mark.parametrize("size", [HOME, SMALL], ids=["home", "small"])
+SIZES = pytest.mark.parametrize("size", [HOME, pytest.param(SMALL, marks=pytest.mark.soak)], ids=["home", "small"])
 
 
 async def a_hire_waits(office: Office, **more: Any) -> int:

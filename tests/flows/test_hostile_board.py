@@ -49,7 +49,7 @@ async def a_hostile_board(office: Office) -> None:
     await office.end(agent, detail=EVIL[2])
 
 
-@pytest.mark.parametrize("size", [HOME, SMALL], ids=["home", "small"])
+@pytest.mark.parametrize("size", [HOME, pytest.param(SMALL, marks=pytest.mark.soak)], ids=["home", "small"])
 async def test_hostile_text_is_drawn(tmp_path: Path, picture: Picture, size: tuple[int, int]) -> None:
     async with an_office(tmp_path / "c") as office:
         await a_hostile_board(office)

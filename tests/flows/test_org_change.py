@@ -16,7 +16,7 @@ CHANGES: list[dict[str, Any]] = [
     {"agent": "links", "manager": "reviewer", "duties": "Every link of every file, also those to the outside"},
     {"agent": "inventory", "duties": "Every figure"},
 ]
-SIZES = pytest.mark.parametrize("size", [HOME, SMALL], ids=["home", "small"])
+SIZES = pytest.mark.parametrize("size", [HOME, pytest.param(SMALL, marks=pytest.mark.soak)], ids=["home", "small"])
 
 
 async def a_change_waits(office: Office) -> int:

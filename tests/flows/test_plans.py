@@ -31,7 +31,11 @@ async def comments(office: Office, kind: str) -> list[tuple[str, str]]:
     return [(row["author"], row["body"]) for row in rows]
 
 
-@pytest.mark.parametrize("size", [HOME, SMALL, TINY], ids=["home", "small", "tiny"])
+@pytest.mark.parametrize(
+    "size",
+    [HOME, *(pytest.param(size, marks=pytest.mark.soak) for size in (SMALL, TINY))],
+    ids=["home", "small", "tiny"],
+)
 async def test_a_plan_counts_down_and_is_let_run_by_key(
     tmp_path: Path, picture: Picture, size: tuple[int, int]
 ) -> None:

@@ -25,7 +25,7 @@ from tests.flows.world import (
 from tui.screens.confirm import Confirm
 
 ACT = {"tool": "shell", "command": "rm -r assets/old", "folder": "/srv/site"}
-SIZES = pytest.mark.parametrize("size", [HOME, SMALL], ids=["home", "small"])
+SIZES = pytest.mark.parametrize("size", [HOME, pytest.param(SMALL, marks=pytest.mark.soak)], ids=["home", "small"])
 
 
 async def held(office: Office) -> None:

@@ -45,7 +45,7 @@ async def another_round(office: Office, goal: int) -> None:
     await office.end(coordinator)
 
 
-@pytest.mark.parametrize("size", [HOME, SMALL], ids=["home", "small"])
+@pytest.mark.parametrize("size", [HOME, pytest.param(SMALL, marks=pytest.mark.soak)], ids=["home", "small"])
 async def test_a_report_comes_back_with_a_remark_and_is_accepted_then(
     tmp_path: Path, picture: Picture, size: tuple[int, int]
 ) -> None:

@@ -46,7 +46,7 @@ async def refused_three_times(office: Office) -> None:
         await refused(office, TASK, output, finding={"earlier": 1})
 
 
-@pytest.mark.parametrize("size", [HOME, SMALL], ids=["home", "small"])
+@pytest.mark.parametrize("size", [HOME, pytest.param(SMALL, marks=pytest.mark.soak)], ids=["home", "small"])
 async def test_a_dispute_is_followed_to_its_ruling(tmp_path: Path, picture: Picture, size: tuple[int, int]) -> None:
     async with an_office(tmp_path / "c") as office:
         await a_goal_at_work(office)

@@ -26,7 +26,7 @@ from tui.app import OpsroomApp
 from tui.screens.agents import AgentsScreen
 from tui.screens.confirm import Confirm
 
-SIZES = pytest.mark.parametrize("size", [HOME, SMALL], ids=["home", "small"])
+SIZES = pytest.mark.parametrize("size", [HOME, pytest.param(SMALL, marks=pytest.mark.soak)], ids=["home", "small"])
 
 
 async def the_company(office: Office) -> Company:

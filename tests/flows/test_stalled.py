@@ -10,7 +10,7 @@ from tests.flows.world import HOME, SMALL, an_office, press, ready, settle, show
 from tui.screens.confirm import Confirm
 
 
-@pytest.mark.parametrize("size", [HOME, SMALL], ids=["home", "small"])
+@pytest.mark.parametrize("size", [HOME, pytest.param(SMALL, marks=pytest.mark.soak)], ids=["home", "small"])
 async def test_a_round_that_stands_still_is_ended_by_key(
     tmp_path: Path, picture: Picture, size: tuple[int, int]
 ) -> None:

@@ -37,7 +37,11 @@ async def woken(office: Office) -> list[str]:
     return [row["slug"] for row in await office.company.board.readers.all(sql)]
 
 
-@pytest.mark.parametrize("size", [HOME, SMALL, TINY], ids=["home", "small", "tiny"])
+@pytest.mark.parametrize(
+    "size",
+    [HOME, *(pytest.param(size, marks=pytest.mark.soak) for size in (SMALL, TINY))],
+    ids=["home", "small", "tiny"],
+)
 async def test_whom_a_comment_wakes_is_told_before_it_is_sent(
     tmp_path: Path, picture: Picture, size: tuple[int, int]
 ) -> None:
@@ -184,7 +188,7 @@ async def test_lines_that_are_pasted_stay_lines(tmp_path: Path) -> None:
             assert await written(office) == [("dialogue", "one\ntwo\n\nthree ␛[2J\nfour")]
 
 
-@pytest.mark.parametrize("size", [HOME, SMALL], ids=["home", "small"])
+@pytest.mark.parametrize("size", [HOME, pytest.param(SMALL, marks=pytest.mark.soak)], ids=["home", "small"])
 async def test_mail_is_gathered_and_what_waits_is_marked(
     tmp_path: Path, picture: Picture, size: tuple[int, int]
 ) -> None:

@@ -222,12 +222,14 @@ async def settle(pilot: Pilot[None]) -> None:
     """Until the workers have ended and the room shows what they brought."""
     app = pilot.app
     assert isinstance(app, OpsroomApp)
-    for _ in range(4):
+    for _ in range(8):
         # a reader that gives way to the next one is no failure
         with suppress(WorkerCancelled):
             await app.workers.wait_for_complete([w for w in app.workers if w.name != "leave"])
         app.room.flush()
         await pilot.pause()
+        if not app.room.view.is_dirty and all(w.is_finished or w.name == "leave" for w in app.workers):
+            break
 
 
 async def ready(pilot: Pilot[None], office: Office) -> OpsroomApp:
