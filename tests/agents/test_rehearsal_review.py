@@ -27,7 +27,7 @@ class Wrong(RehearsalRunner):
         result = copy.deepcopy(await super().audit(at_work, kind, further))
         if kind == "inventory" and at_work.assignment.run.kind == RunKind.EXECUTE and self.times:
             self.times -= 1
-            result["languages"]["Python"]["lines"] += 41
+            result["languages"]["Python"]["lines"] += 987_653
         return result
 
 
@@ -50,13 +50,13 @@ async def test_a_wrong_figure_is_sent_back_and_corrected(tmp_path: Path) -> None
         assert (first.verdict, second.verdict) == (Verdict.NEEDS_REVISION, Verdict.APPROVED)
         finding = first.findings[0]
         assert "claimed" in finding["what"]
-        assert "'lines': 42" in finding["what"]
+        assert "'lines': 987654" in finding["what"]
         assert "'lines': 1," in finding["what"].split("found")[1]
         assert finding["where"].startswith("O")
         assert finding["change"]
         handoffs = await play.all(Comment, "task_id = :task AND kind = 'handoff' ORDER BY id", task=task.id)
         assert "Changed after the review" in handoffs[-1].body
-        assert "42" not in await play.reported(goal)
+        assert "987654" not in await play.reported(goal)
         assert (await play.figures("inventory"))["languages"]["Python"]["lines"] == 1
 
 
@@ -126,7 +126,14 @@ class Talker(RehearsalRunner):
 
 
 @pytest.mark.parametrize(
-    "content", ["All is well.", "[1, 2]", json.dumps({"kind": "marks", "result": {}}), json.dumps({"kind": 7})]
+    "content",
+    [
+        json.dumps({"kind": "marks", "result": {}}),
+        *(
+            pytest.param(content, marks=pytest.mark.soak)
+            for content in ("All is well.", "[1, 2]", json.dumps({"kind": 7}))
+        ),
+    ],
 )
 async def test_what_is_no_json_of_this_work_is_rejected(tmp_path: Path, content: str) -> None:
     audited = a_folder(tmp_path / "audited", {"a.py": b"x = 1\n"})

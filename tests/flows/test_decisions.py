@@ -302,7 +302,7 @@ OVERLAYS = {
 
 
 @pytest.mark.parametrize("keys", OVERLAYS.values(), ids=list(OVERLAYS))
-@pytest.mark.parametrize("at_once", [False, True], ids=["pressed", "at-once"])
+@pytest.mark.parametrize("at_once", [pytest.param(False, marks=pytest.mark.soak), True], ids=["pressed", "at-once"])
 async def test_a_key_after_an_overlay_acts_on_what_has_the_focus(
     tmp_path: Path, keys: tuple[str, ...], at_once: bool
 ) -> None:
