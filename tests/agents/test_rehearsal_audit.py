@@ -14,6 +14,9 @@ from core.domain.states import CommentKind, GoalStatus, RunStatus, TaskStatus
 from tests.agents.rehearsal_support import FILES, Play, a_rehearsal
 from tests.agents.test_audit_world import a_folder, a_repository
 
+# Long: only by `make soak`.
+pytestmark = pytest.mark.soak
+
 
 def counted_by_hand(suffix: str) -> dict[str, int]:
     contents = [content for name, content in FILES.items() if name.endswith(suffix)]

@@ -2,11 +2,16 @@
 
 from pathlib import Path
 
+import pytest
+
 from core.domain.entities import Comment, Goal, Output, Round, Run, Task, Turn
 from core.domain.goals import is_reviewed
 from core.domain.states import GoalStatus, TurnOutcome
 from tests.agents.rehearsal_support import FILES, a_rehearsal
 from tests.agents.test_audit_world import a_folder
+
+# Long: only by `make soak`.
+pytestmark = pytest.mark.soak
 
 QUIET = {"a.py": b"x = 1\n", "README.md": b"# A\n"}
 

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -17,6 +18,9 @@ from core.domain.entities import Comment, Task
 from core.domain.limits import EXPERIENCE_PREFIX, HANDOFF_MAX, HANDOFF_MIN
 from tests.agents.rehearsal_support import a_rehearsal
 from tests.agents.test_audit_world import a_folder
+
+# Long: only by `make soak`.
+pytestmark = pytest.mark.soak
 
 HOSTILE = {
     b"[click](javascript:alert).py": b"# TODO one\n" * 3,

@@ -15,6 +15,9 @@ from core.domain.states import ApprovalKind, ApprovalStatus, BlockKind, RoundDec
 from tests.agents.rehearsal_support import FILES, Killed, Play, a_rehearsal
 from tests.agents.test_audit_world import a_folder
 
+# Long: only by `make soak`.
+pytestmark = pytest.mark.soak
+
 QUIET = {"a.py": b"x = 1\n", "b/c.md": b"words\n"}
 
 

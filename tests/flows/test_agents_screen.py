@@ -32,6 +32,9 @@ from tui.screens.confirm import Confirm
 from tui.screens.control import ControlScreen
 from tui.screens.lines_form import LinesForm
 
+# Long: only by `make soak`.
+pytestmark = pytest.mark.soak
+
 
 async def agent(office: Office, slug: str) -> AgentRecord:
     return (await office.company.board.readers.entities(AgentRecord, "slug = :slug", slug=slug))[0]

@@ -10,6 +10,9 @@ from core.domain.states import ApprovalStatus
 from tests.flows.conftest import Picture
 from tests.flows.world import HOME, Office, an_office, press, ready, settle, shown, wait, write
 
+# Long: only by `make soak`.
+pytestmark = pytest.mark.soak
+
 
 async def nearly_used_up(office: Office) -> None:
     """An agent has spent nine of ten cents today."""

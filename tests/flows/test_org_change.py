@@ -12,6 +12,9 @@ from tests.flows.world import HOME, SMALL, Office, an_office, press, ready, sett
 from tui.screens.confirm import Confirm
 from tui.screens.lines_form import LinesForm
 
+# Long: only by `make soak`.
+pytestmark = pytest.mark.soak
+
 CHANGES: list[dict[str, Any]] = [
     {"agent": "links", "manager": "reviewer", "duties": "Every link of every file, also those to the outside"},
     {"agent": "inventory", "duties": "Every figure"},

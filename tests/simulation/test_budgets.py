@@ -138,7 +138,7 @@ async def live(simulation: Simulation, steps: int, decide: Callable[[int], bool 
             return
 
 
-SEEDS = [*range(2), *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(2, 30))]
+SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(1, 30))]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
