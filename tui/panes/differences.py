@@ -77,7 +77,7 @@ class Differences:
 def of_payload(payload: Mapping[str, Any]) -> Differences | None:
     """The two sides of a question about a changed goal or organisation; None when it does not hold two sides."""
     before, after = payload.get("before"), payload.get("after")
-    if isinstance(before, list) and isinstance(after, list):
+    if isinstance(before, list) and isinstance(after, list) and (before or after):
         return of_charts(before, after)
     if not isinstance(before, Mapping) or not isinstance(after, Mapping):
         return None

@@ -70,6 +70,8 @@ class AgentsScreen(Screen[None]):
         self.roster = Rows(*ROSTER, header=True, markable=False, empty="Nobody is hired: n hires.", id="roster-rows")
         self.chart = Rows(*CHART, markable=False, empty="Nobody is hired.", id="chart-rows")
         self.facts = Prose(empty="Nobody is selected.", id="agent-facts")
+        # Held, not looked up: a clock's tick may come while the screen is being taken down.
+        self._frame = Vertical(self.facts, id="facts", classes="pane")
         self.composer = Composer()
         self.message = MessageLine()
         self.keys = KeyLine()
@@ -81,8 +83,7 @@ class AgentsScreen(Screen[None]):
             pane.border_title = Content("Agents")
             yield self.roster
         with Horizontal(id="below"):
-            with Vertical(id="facts", classes="pane"):
-                yield self.facts
+            yield self._frame
             with Vertical(id="chart", classes="pane") as pane:
                 pane.border_title = Content("Organisation")
                 yield self.chart
@@ -153,7 +154,7 @@ class AgentsScreen(Screen[None]):
             self.head, line(said(name, "strong"), said(f"   {counted or 'nobody is hired'}"), said(f"   {cost}", "dim"))
         )
         agent = self.agent
-        entitle(self.query_one("#facts"), said(f"Agent {agent.name_tag}" if agent else "Agent"))
+        entitle(self._frame, said(f"Agent {agent.name_tag}" if agent else "Agent"))
         blocks = facts(view, agent, self.money, now) if agent else ()
         # more to read begins at its top: it is no talk that grows at its end
         length = sum(block.body.count("\n") for block in blocks)
