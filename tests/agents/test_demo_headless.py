@@ -157,6 +157,7 @@ def test_an_interrupt_ends_it_whole_and_a_restart_goes_on(tmp_path: Path) -> Non
     assert result_of(done)["goal"]["status"] == "done"
 
 
+@pytest.mark.soak
 def test_a_terminal_sees_a_progress_bar_on_stderr_and_only_json_on_stdout(tmp_path: Path) -> None:
     audited = a_folder(tmp_path / "[b] src", git=False)
     master, slave = pty.openpty()
@@ -174,6 +175,7 @@ def test_a_terminal_sees_a_progress_bar_on_stderr_and_only_json_on_stdout(tmp_pa
     assert re.search(r"round 1 .*[0-6]/6", told)
 
 
+@pytest.mark.soak
 def test_a_demo_in_a_pipe_says_so_and_ends_with_the_summary(tmp_path: Path) -> None:
     done = opsroom(tmp_path, "demo", a_folder(tmp_path / "src"))
     assert done.returncode == 0

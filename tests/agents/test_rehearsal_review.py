@@ -15,6 +15,9 @@ from core.domain.states import RunKind, TaskStatus, Verdict
 from tests.agents.rehearsal_support import FILES, Play, a_rehearsal
 from tests.agents.test_audit_world import a_folder
 
+# Long: only by `make soak`.
+pytestmark = pytest.mark.soak
+
 FOLDER = {"README.md": FILES["README.md"], "src/a.py": b"x = 1\n"}
 
 

@@ -2,10 +2,15 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.flows.conftest import Picture
 from tests.flows.situations import a_finished_round, round_decided
 from tests.flows.world import HOME, Office, an_office, press, ready, shown, wait, write
 from tui.screens.confirm import Confirm
+
+# Long: only by `make soak`.
+pytestmark = pytest.mark.soak
 
 FACTS = "O2 names no file with a dead link, and M2 asks for every one."
 

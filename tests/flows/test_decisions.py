@@ -276,6 +276,7 @@ async def test_leaving_asks_while_runs_are_live(tmp_path: Path, picture: Picture
             assert "needs you" in shown(app)
 
 
+@pytest.mark.soak
 async def test_no_click_decides(tmp_path: Path) -> None:
     async with an_office(tmp_path / "c") as office:
         await a_draft(office)
@@ -301,7 +302,11 @@ OVERLAYS = {
 }
 
 
-@pytest.mark.parametrize("keys", OVERLAYS.values(), ids=list(OVERLAYS))
+@pytest.mark.parametrize(
+    "keys",
+    [keys if name == "composer" else pytest.param(keys, marks=pytest.mark.soak) for name, keys in OVERLAYS.items()],
+    ids=list(OVERLAYS),
+)
 @pytest.mark.parametrize("at_once", [pytest.param(False, marks=pytest.mark.soak), True], ids=["pressed", "at-once"])
 async def test_a_key_after_an_overlay_acts_on_what_has_the_focus(
     tmp_path: Path, keys: tuple[str, ...], at_once: bool

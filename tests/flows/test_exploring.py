@@ -52,7 +52,11 @@ async def said(office: Office, goal: int = 1) -> list[tuple[str, str, str]]:
     return [(comment.author, comment.kind, comment.body) for comment in comments]
 
 
-@pytest.mark.parametrize("size", [HOME, SMALL, TINY], ids=["home", "small", "tiny"])
+@pytest.mark.parametrize(
+    "size",
+    [HOME, *(pytest.param(size, marks=pytest.mark.soak) for size in (SMALL, TINY))],
+    ids=["home", "small", "tiny"],
+)
 async def test_a_goal_is_explored_until_it_is_ready(tmp_path: Path, picture: Picture, size: tuple[int, int]) -> None:
     async with an_office(tmp_path / "c") as office:
         app = office.app()

@@ -9,6 +9,9 @@ from core.refill import refill_material
 from tests.flows.conftest import Picture
 from tests.flows.world import HOME, SMALL, a_draft, an_office, press, ready, settle, shown, wait, write
 
+# Long: only by `make soak`.
+pytestmark = pytest.mark.soak
+
 SIZES = pytest.mark.parametrize("size", [HOME, pytest.param(SMALL, marks=pytest.mark.soak)], ids=["home", "small"])
 
 

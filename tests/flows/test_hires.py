@@ -23,6 +23,9 @@ from tests.flows.world import (
 )
 from tui.screens.lines_form import LinesForm
 
+# Long: only by `make soak`.
+pytestmark = pytest.mark.soak
+
 SCOUT: dict[str, Any] = {
     "slug": "scout", "name": "Milo", "role": "executor", "capabilities": ("marks",), "budget_micros": 2_000_000,
     "why": "The folder has marked lines, and nobody looks for marks.",

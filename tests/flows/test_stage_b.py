@@ -26,6 +26,9 @@ from tui.app import OpsroomApp
 from tui.screens.agents import AgentsScreen
 from tui.screens.confirm import Confirm
 
+# Long: only by `make soak`.
+pytestmark = pytest.mark.soak
+
 SIZES = pytest.mark.parametrize("size", [HOME, pytest.param(SMALL, marks=pytest.mark.soak)], ids=["home", "small"])
 
 
