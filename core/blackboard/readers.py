@@ -234,12 +234,13 @@ def _select(cls: type[Entity], where: str, light: bool = False) -> str:
 
 
 def _dicts() -> RowMaker:
-    names: list[str] = []
+    # Of each cursor anew: one that was given up may still run when its connection is used again.
+    of: list[Any] = [None, []]
 
     def make(cursor: sqlite3.Cursor, row: tuple[Any, ...]) -> dict[str, Any]:
-        if not names:
-            names.extend(column[0] for column in cursor.description)
-        return dict(zip(names, row, strict=True))
+        if of[0] is not cursor:
+            of[:] = [cursor, [column[0] for column in cursor.description]]
+        return dict(zip(of[1], row, strict=True))
 
     return make
 

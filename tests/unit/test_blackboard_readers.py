@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from core.blackboard.readers import RECENT_RUNS, Readers
+from core.blackboard.readers import RECENT_RUNS, Readers, _dicts
 from core.blackboard.transaction import Transaction
 from core.domain.entities import AgentRecord, Comment, Goal, Output, Run, Task
 from core.domain.errors import BoardError
@@ -206,3 +206,11 @@ async def test_a_board_that_was_killed_is_read_without_an_owner(tmp_path: Path) 
             left.with_name(left.name + end).write_bytes(path.with_name(path.name + end).read_bytes())
     async with some_readers(left) as readers:
         assert await readers.value("SELECT count(*) FROM goals") == 1
+
+
+def test_rows_of_another_cursor_get_their_own_names() -> None:
+    connection = sqlite3.connect(":memory:")
+    connection.row_factory = _dicts()
+    assert connection.execute("SELECT 1 AS a, 2 AS b").fetchall() == [{"a": 1, "b": 2}]
+    assert connection.execute("SELECT 3 AS c").fetchall() == [{"c": 3}]
+    connection.close()
