@@ -25,6 +25,7 @@ from core.dispatcher import Caps, Dispatcher
 from core.domain.actors import Actor, Operator
 from core.domain.errors import BoardCorrupt, BoardError, Invalid
 from core.guardrails import GuardrailWatch, write_shipped
+from core.kept_files import KeptFiles
 from core.prompting.ceo_modes import check_ceo_modes
 from core.reports import ReportFiles
 from core.staff_files import StaffFiles
@@ -98,8 +99,7 @@ class OpenCompany:
         self.warnings: tuple[str, ...] = ()
         self._guardrails = GuardrailWatch(folder)
         self._transcripts: Transcripts | None = None
-        self._reports: ReportFiles | None = None
-        self._staff: StaffFiles | None = None
+        self._files: tuple[KeptFiles, ...] = ()
 
     @classmethod
     async def open(
@@ -201,16 +201,13 @@ class OpenCompany:
         assert self.ticker is not None
         assert self.dispatcher is not None
         await self.dispatcher.sweep()
-        reports = self._reports = ReportFiles(self.folder, self.board.readers)
-        staff = self._staff = StaffFiles(self.folder, self.board.readers)
-        self._unfollow += [
-            self.board.follow(heard) for heard in (self.dispatcher.hear, self.ticker.hear, reports.hear, staff.hear)
-        ]
+        self._files = tuple(files(self.folder, self.board.readers) for files in (ReportFiles, StaffFiles))
+        heard = [self.dispatcher.hear, self.ticker.hear, *(files.hear for files in self._files)]
+        self._unfollow += [self.board.follow(hear) for hear in heard]
         self._jobs += [
             asyncio.create_task(self.dispatcher.run(), name="dispatcher"),
             asyncio.create_task(self.ticker.run(), name="ticker"),
-            asyncio.create_task(reports.run(), name="reports"),
-            asyncio.create_task(staff.run(), name="staff files"),
+            *(asyncio.create_task(files.run(), name=files.told) for files in self._files),
         ]
 
     async def _wait_for_ownership(self) -> None:
@@ -231,10 +228,8 @@ class OpenCompany:
             job.cancel()
         await asyncio.gather(*self._jobs, return_exceptions=True)
         self._jobs.clear()
-        if self._reports is not None:
-            await self._reports.finish()
-        if self._staff is not None:
-            await self._staff.finish()
+        for files in self._files:
+            await files.finish()
         if self.ticker is not None:
             await self.ticker.give_up_lease()
         if self._transcripts is not None:
