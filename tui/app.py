@@ -105,9 +105,6 @@ class OpsroomApp(App[None]):
     def _hear(self, happened: Sequence[Event]) -> None:
         # no message an event: a thousand a second must not fill the queue that keys go through
         self.room.view.apply(happened)
-        for event in happened:
-            if event.kind == "BudgetWarned":
-                self.room.say(str(event.changed.get("words", "")), "warn")
         if self.room.view.is_dirty:
             self._flushes.resume()
 
