@@ -185,8 +185,6 @@ AGENT_KEYS: tuple[tuple[str, str], ...] = (
 WRITING = frozenset({"comment", "new_goal", "explore", "end_discussion", "mail"})
 """Actions that belong to `Writing`."""
 
-BY_NAME = {action.name: action for action in ACTIONS}
-
 
 def label_of(action: Action, situation: Situation) -> str:
     """What the key does now: the word of the choice that it makes."""

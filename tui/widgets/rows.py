@@ -183,13 +183,6 @@ class Rows(ScrollView, can_focus=True):
             self._refresh_index(self._index[row_id])
             self.post_message(self.MarksChanged(self))
 
-    def clear_marks(self) -> None:
-        """Take every mark away."""
-        if self.marked:
-            self.marked = set()
-            self.refresh()
-            self.post_message(self.MarksChanged(self))
-
     def _prune_marks(self) -> None:
         # a batch must not act on what the operator cannot see
         if gone := self.marked - self._index.keys():
