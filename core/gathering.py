@@ -3,12 +3,12 @@
 import json
 from collections.abc import Callable, Iterable, Mapping
 
-from core.blackboard.queries import STAGE_B_SPENT
 from core.blackboard.transaction import Transaction
+from core.commands.autonomy import spent_today
 from core.domain import facts as bases
 from core.domain.actors import HUMAN, SYSTEM
 from core.domain.agenda import BEATS
-from core.domain.autonomy import day_start, is_idle
+from core.domain.autonomy import is_idle
 from core.domain.entities import (
     AgentRecord,
     Approval,
@@ -92,7 +92,7 @@ def gather(tx: Transaction, tick: int, lost: Callable[[Iterable[Run]], Mapping[i
         living=living(tx, goals, rounds, approvals, only_people) if due and not idle else None,
         mission_told=due and idle and mission_told(tx),
         nothing_to_propose=due and idle and nothing_to_propose(tx, company),
-        stage_b_spent=tx.value(STAGE_B_SPENT, since=day_start(tx.now)) if company.autonomy == Autonomy.B else 0,
+        stage_b_spent=spent_today(tx) if company.autonomy == Autonomy.B else 0,
         spoken_about=spoken_about(tx, goals) if company.autonomy == Autonomy.B else frozenset(),
         unsplit=unsplit(tx, goals),
         proposal_cut_off=idle and _proposal_cut_off(tx),

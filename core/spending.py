@@ -8,7 +8,7 @@ from core.blackboard.queries import BUDGET_ENDED, BUDGET_HELD_BACK, LIVE_RUNS, S
 from core.blackboard.readers import Readers
 from core.domain.budgets import DAY_MS, Standing, entity_of, period_start, standing_of
 from core.domain.entities import AgentRecord, Budget
-from core.domain.states import BudgetScope
+from core.domain.states import BudgetPeriod, BudgetScope
 
 DAYS = 14
 Row = dict[str, Any]
@@ -87,7 +87,7 @@ _HELD_BACK = (
 
 async def spending(readers: Readers, now: int, days: int = DAYS) -> Spending:
     """What was spent up to `now` (ms UTC); the dearest first. A few queries over what cost something."""
-    today = now - now % DAY_MS
+    today = period_start(BudgetPeriod.DAY, now)
     starts = tuple(today - DAY_MS * back for back in range(days - 1, -1, -1))
     totals = await readers.all(_TOTALS)
     daily = [row for row in await readers.all(_BY_DAY, since=starts[0]) if row["day"] * DAY_MS <= today]

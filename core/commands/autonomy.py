@@ -11,12 +11,13 @@ from core.commands.company import COMPANY_ID
 from core.commands.goal_progress import HAS_DRAFT, wind_down
 from core.commands.goals import renew_placeholder
 from core.commands.registry import Act, Answer, Command, Reason, handles, letters
-from core.domain.autonomy import Limit, day_start, limit_reached, why_limited
+from core.domain.autonomy import Limit, limit_reached, why_limited
+from core.domain.budgets import period_start
 from core.domain.entities import Approval, Company, Goal
 from core.domain.errors import Conflict, Invalid
 from core.domain.lifecycles import GOAL
 from core.domain.limits import AUTO_IN_A_ROW
-from core.domain.states import ApprovalKind, ApprovalStatus, Autonomy, GoalStatus, Origin
+from core.domain.states import ApprovalKind, ApprovalStatus, Autonomy, BudgetPeriod, GoalStatus, Origin
 
 _COMPANY = f"company:{COMPANY_ID}"
 # The conditions of stage B once more in the statement that acts (C-10).
@@ -56,7 +57,7 @@ def _set(act: Act, stage: Autonomy, budget_micros: int | None) -> Answer:
 
 def spent_today(tx: Transaction) -> int:
     """What goals of stage B have cost since 00:00 UTC, and what their live runs hold back; micros."""
-    return int(tx.value(STAGE_B_SPENT, since=day_start(tx.now)))
+    return int(tx.value(STAGE_B_SPENT, since=period_start(BudgetPeriod.DAY, tx.now)))
 
 
 def auto_dispatch(act: Act, goal: Goal, target: GoalStatus) -> Goal:

@@ -11,6 +11,7 @@ from core.commands.company import COMPANY_ID, HireAgent, hire_agent, require_hir
 from core.commands.registry import Act, Answer, Command, Reason, Slug, Title, build, handles, letters
 from core.commands.telling import tell_author
 from core.domain import hiring as judged
+from core.domain.budgets import DAY_MS
 from core.domain.entities import AgentRecord, Approval, Goal
 from core.domain.errors import Conflict, Invalid
 from core.domain.goals import canonical_hash
@@ -21,7 +22,6 @@ from core.domain.states import ApprovalKind, ApprovalStatus, Role
 HIRE_FIELDS = tuple(HireAgent.model_fields)
 DERIVED = frozenset({"lacking", "still_lacking", "alike", "cost"})
 _DAYS = 7
-_DAY_MS = 86_400_000
 
 
 class ProposeHire(Command):
@@ -121,7 +121,7 @@ def _payload(act: Act, hire: HireAgent, why: str) -> dict[str, Any]:
     spent = tx.one(
         "SELECT coalesce(sum(cost_micros), 0) AS micros, count(DISTINCT agent_id) AS agents FROM runs JOIN agents"
         " ON agents.id = agent_id WHERE ended_at >= :since AND cost_micros > 0 AND role = :role",
-        since=tx.now - _DAYS * _DAY_MS, role=hire.role,
+        since=tx.now - _DAYS * DAY_MS, role=hire.role,
     ) or {"micros": 0, "agents": 0}  # fmt: skip
     each = spent["micros"] // max(1, spent["agents"])
     return {

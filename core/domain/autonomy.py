@@ -3,11 +3,10 @@
 from collections.abc import Iterable
 from enum import StrEnum
 
+from core.domain.budgets import money
 from core.domain.entities import Company, Goal
 from core.domain.limits import AUTO_IN_A_ROW
 from core.domain.states import Autonomy, GoalStatus
-
-DAY_MS = 86_400_000
 
 
 class Limit(StrEnum):
@@ -29,11 +28,6 @@ def is_idle(company: Company, goals: Iterable[Goal]) -> bool:
     )
 
 
-def day_start(now: int) -> int:
-    """00:00 UTC of the day of `now`, ms."""
-    return now - now % DAY_MS
-
-
 def limit_reached(company: Company, spent: int) -> Limit | None:
     """The limit that stage B is at, if any; `spent` is what its goals cost today, micros."""
     if company.autonomy != Autonomy.B:
@@ -51,9 +45,4 @@ def why_limited(limit: Limit, company: Company, spent: int) -> str:
         case Limit.IN_A_ROW:
             return f"{company.auto_in_a_row} goals in a row were dispatched and no person looked at one"
         case Limit.BUDGET:
-            return f"{usd(spent)} of {usd(company.budget_micros)} a day are spent"
-
-
-def usd(micros: int) -> str:
-    """'5.00 USD'."""
-    return f"{micros / 1_000_000:.2f} USD"
+            return f"{money(spent)} of {money(company.budget_micros)} a day are spent"

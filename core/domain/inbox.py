@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from core.domain.actors import HUMAN, SYSTEM
-from core.domain.autonomy import usd
+from core.domain.budgets import money
 from core.domain.entities import AgentRecord, Approval, Company, Goal, Round, Task, TaskDep
 from core.domain.goals import is_reviewed
 from core.domain.guardrails import GUARDRAILS_FILE
@@ -168,7 +168,7 @@ def _of_approval(approval: Approval, agents: list[AgentRecord]) -> InboxItem:
 
 def _goes_on(approval: Approval) -> str:
     budget = approval.payload.get("budget_micros")
-    return f"stage B goes on, with {usd(budget)} a day" if isinstance(budget, int) else "stage B goes on"
+    return f"stage B goes on, with {money(budget)} a day" if isinstance(budget, int) else "stage B goes on"
 
 
 def _why_asked(approval: Approval) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from core.blackboard.fold import rebuild_and_compare
 from core.blackboard.readers import Readers
-from core.domain.autonomy import DAY_MS
+from core.domain.budgets import DAY_MS
 from core.domain.entities import Approval, Company, Goal, Run, Task
 from core.domain.errors import Conflict, Forbidden, Invalid
 from core.domain.goals import is_reviewed

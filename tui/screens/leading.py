@@ -12,13 +12,13 @@ from textual.app import App
 from core.blackboard.queries import STAGE_B_SPENT
 from core.commands.registry import parse
 from core.company import OpenCompany
-from core.domain.autonomy import day_start
+from core.domain.budgets import period_start
 from core.domain.entities import Approval, Company, Goal
 from core.domain.errors import OpsroomError
 from core.domain.goals import is_reviewed
 from core.domain.inbox import Choice
 from core.domain.limits import AUTO_IN_A_ROW
-from core.domain.states import TASK_FINAL, ApprovalKind, Autonomy, GoalStatus, Origin
+from core.domain.states import TASK_FINAL, ApprovalKind, Autonomy, BudgetPeriod, GoalStatus, Origin
 from tui.actions import Situation
 from tui.panes.composer import Composer
 from tui.panes.words import money
@@ -113,7 +113,7 @@ class Leading:
         try:
             while True:
                 self._again = False
-                since = day_start(self.now())
+                since = period_start(BudgetPeriod.DAY, self.now())
                 self.view.spent_by_b = int(await self.company.board.readers.value(STAGE_B_SPENT, since=since) or 0)
                 self._room.ceo.show(self.view, self.now())
                 if not self._again:
