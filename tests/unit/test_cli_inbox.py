@@ -105,6 +105,28 @@ def test_a_quote_in_a_file_is_read_too_and_told_when_it_changed(
     assert item["payload"]["sha256"] == hashlib.sha256(json.dumps(QUOTE).encode()).hexdigest()
 
 
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ('{"pay": 1, "pay": 2}', '      content: {"pay": 1, "pay": 2}\n'),
+        ('{"much": 1e999, "exact": 0.10}', "      content:\n        much: 1e999\n        exact: 0.10\n"),
+        (f"{'[' * 60}1{']' * 60}", "[[[1]]]"),
+        (f"{'[' * 600}1{']' * 600}", "[[[1]]]"),
+    ],
+)
+def test_json_in_a_text_is_opened_unless_that_hides_something(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: str, told: str
+) -> None:
+    async def script(play: Play) -> None:
+        ada = await play.working()
+        output = {"task": 1, "type": "data", "title": "Quote", "content": content, "publish": True}
+        assert (await play.do("AddOutput", ada, **output))["waits"] == 1
+
+    text, item = seen(capsys, company_where(tmp_path / "c", script), "red_line")
+    assert told in text
+    assert item["payload"]["content"] == content
+
+
 def test_any_act_is_shown_field_by_field_and_cannot_pass_for_a_line_of_the_program(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

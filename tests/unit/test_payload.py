@@ -56,7 +56,8 @@ def test_json_in_a_text_is_read_unless_that_hides_something(text: str, lines: li
 
 
 def test_what_is_nested_without_end_is_shown_all_the_same() -> None:
-    lines = spelled({"content": "[" * 200 + "1" + "]" * 200})
-    assert len(lines) < 12
-    assert "[[[1]]]" in lines[-1]
+    for deep in (50, 200, *range(900, 1000)):
+        lines = spelled({"content": "[" * deep + "1" + "]" * deep})
+        assert len(lines) < 12
+        assert "[[[1]]]" in lines[-1]
     assert spelled({"content": "[" * 100_000}) == ["content: " + "[" * 100_000]

@@ -17,6 +17,7 @@ from core.domain.inbox import InboxItem
 from core.domain.states import ApprovalKind
 from tui.cli.names import quoted, tag_of
 from tui.cli.output import drawn
+from tui.panes.payload import MOST_DEEP, read_json
 from tui.text import one_line
 
 TEXT_MAX = 2_000
@@ -131,12 +132,9 @@ def _file(outputs: Path, path: str, sha256: object) -> object:
 
 
 def _opened(text: str) -> object:
-    """A JSON object or list that is written as text; any other text as it is."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-    return value if isinstance(value, (dict, list)) else text
+    """JSON in a text as the room reads it; any other text as it is."""
+    value = read_json(text)
+    return text if value is None else value
 
 
 def _whole(value: Mapping[str, Any], everything: str) -> Iterator[str]:
@@ -146,25 +144,27 @@ def _whole(value: Mapping[str, Any], everything: str) -> Iterator[str]:
         yield f"… {len(lines) - WHOLE_MAX} more lines; all of it: {everything}"
 
 
-def _lines(value: object, everything: str) -> Iterator[str]:
+def _lines(value: object, everything: str, depth: int = 0) -> Iterator[str]:
     """A value, a line or more: nested ones are indented."""
-    if isinstance(value, Mapping):
+    if depth > MOST_DEEP:
+        yield from _barred(one_line(_text(value)), everything)
+    elif isinstance(value, Mapping):
         for key, inner in value.items():
-            yield from _pair(f"{one_line(drawn(str(key)))}:", inner, everything)
+            yield from _pair(f"{one_line(drawn(str(key)))}:", inner, everything, depth)
     elif isinstance(value, (list, tuple)):
         for inner in value:
             if isinstance(inner, Mapping) and inner.keys() == {"line", "text"}:
-                yield from _pair(f"{one_line(drawn(str(inner['line']))):>5} ", inner["text"], everything)
+                yield from _pair(f"{one_line(drawn(str(inner['line']))):>5} ", inner["text"], everything, depth)
             else:
-                yield from _pair("-", inner, everything)
+                yield from _pair("-", inner, everything, depth)
     else:
         yield from _barred(_text(value), everything)
 
 
-def _pair(name: str, value: object, everything: str) -> Iterator[str]:
+def _pair(name: str, value: object, everything: str, depth: int) -> Iterator[str]:
     if isinstance(value, (Mapping, list, tuple)) and value:
         yield name
-        yield from (f"  {line}" for line in _lines(value, everything))
+        yield from (f"  {line}" for line in _lines(value, everything, depth + 1))
         return
     text = drawn(_text(value))
     if "\n" not in text and len(text) <= TEXT_MAX:

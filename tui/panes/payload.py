@@ -10,6 +10,8 @@ from typing import Any
 from tui.text import one_line, plain
 
 MOST_DEEP = 8
+MOST_NESTED = 100
+"""Levels of JSON in a text that are read at all: what is nested deeper is no act, and would be felt."""
 STEP = "  "
 
 
@@ -31,7 +33,7 @@ def _fields(fields: Mapping[str, Any], indent: str) -> Iterator[str]:
 
 def _entry(label: str, value: Any, indent: str) -> Iterator[str]:
     """One field, or one entry of a list: behind its label where it is short, else below it."""
-    if isinstance(value, str) and (read := _json(value)) is not None:
+    if isinstance(value, str) and (read := read_json(value)) is not None:
         yield f"{label} (JSON)"
         yield from _below(read, indent + STEP)
     elif isinstance(value, (Mapping, list, tuple)) and value:
@@ -82,15 +84,23 @@ def _scalar(value: Any) -> str:
             return one_line(json.dumps(value, ensure_ascii=False))
 
 
-def _json(text: str) -> Any:
-    """The object or list that a text is; None if it is none, or says a name twice."""
+def read_json(text: str) -> Any:
+    """The object or list that a text is; None if it is none, says a name twice, or is nested without end."""
     if not text.lstrip().startswith(("{", "[")):
         return None
     try:
         value = json.loads(text, object_pairs_hook=_once, parse_float=_Written, parse_constant=_Written)
     except (ValueError, RecursionError):
         return None
-    return value or None
+    return None if not value or _is_deep(value) else value
+
+
+def _is_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(MOST_NESTED):
+        inner = (each.values() if isinstance(each, dict) else each for each in level if isinstance(each, (dict, list)))
+        level = [value for values in inner for value in values]
+    return bool(level)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
