@@ -61,7 +61,7 @@ CROSSES: list[tuple[str, dict[str, Any]]] = [
     ("production_change", say("部署到生产环境")),
     ("production_change", say("在线上环境执行迁移")),
     ("secret_exposure", sh("cat .env")),
-    ("secret_exposure", {"tool": "read_file", "path": "/root/.ssh/id_ed25519"}),
+    ("secret_exposure", {"tool": "read_file", "path": "~/.ssh/id_ed25519"}),
     ("secret_exposure", sh("echo AKIAABCDEFGHIJKLMNOP")),
     ("secret_exposure", {"text": "password: hunter2hunter2"}),
     ("secret_exposure", {"body": "-----BEGIN OPENSSH PRIVATE KEY-----"}),
