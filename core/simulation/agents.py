@@ -61,7 +61,6 @@ class Player(Coordinating, Executing, Reviewing, Talking, Play):
         """Do what the kind of run asks for, or something worse."""
         acts = {
             RunKind.PROPOSE: self.propose,
-            RunKind.HEARTBEAT: self.look_at_the_company,
             RunKind.EXPLORE: self.explore,
             RunKind.DISCUSS: self.discuss,
             RunKind.SPLIT: self.split,

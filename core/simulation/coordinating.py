@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from core.agents.runner import Outcome
 from core.domain.coverage import cover
 from core.domain.entities import Comment, Decision, Goal, Output, Task
 from core.domain.states import GoalStatus, Risk, TaskStatus
@@ -37,10 +36,6 @@ class Coordinating(Play):
         goal = await self.goal_now()
         for task in self.new_tasks(goal):
             await self.try_("CreateTask", goal=goal.id, draft=True, **task)
-
-    async def look_at_the_company(self) -> Outcome:
-        """Nothing needs the CEO."""
-        return Outcome(exit_kind="no_reply")
 
     async def explore(self) -> None:
         """Ask first; then write down what the operator said, and ask whether that is all."""
