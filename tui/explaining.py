@@ -21,7 +21,7 @@ from core.domain.states import (
     TaskStatus,
     TurnOutcome,
 )
-from tui.text import ago, left, one_line
+from tui.text import ago, in_words, left, one_line
 
 if TYPE_CHECKING:
     from tui.projection import Projection
@@ -177,7 +177,7 @@ def _active(view: "Projection", goal: Goal, now: int) -> Explanation:
         return Explanation("at work without a round", run or "the coordinator is called")
     last = rounds[-1]
     if last.status == RoundStatus.CLOSED:
-        why = f"round {last.number} is closed: {_spoken(last.decision)}"
+        why = f"round {last.number} is closed: {in_words(last.decision or 'none')}"
         if goal.reason:
             return Explanation(f"{why}; to be heeded: {one_line(goal.reason)}", run or "the coordinator plans on")
         is_over = last.decision == RoundDecision.REPORT
@@ -202,7 +202,7 @@ def _round(view: "Projection", round_: Round, now: int) -> Explanation:
         case RoundStatus.ESCALATED:
             return Explanation(round_.answers.get("escalated", "its review came to no end"), "you decide")
         case _:
-            return Explanation(f"{why}; decided: {_spoken(round_.decision)}", "nothing: it is over")
+            return Explanation(f"{why}; decided: {in_words(round_.decision or 'none')}", "nothing: it is over")
 
 
 def _out_of_it(view: "Projection", round_: Round, now: int) -> str:
@@ -211,7 +211,7 @@ def _out_of_it(view: "Projection", round_: Round, now: int) -> str:
     stuck = [task for task in tasks if task.status in (TaskStatus.WAITING_HUMAN, TaskStatus.BLOCKED)]
     parts = []
     if stuck:
-        names = ", ".join(f"{task.name_tag} ({task.status.replace('_', ' ')})" for task in stuck[:3])
+        names = ", ".join(f"{task.name_tag} ({in_words(task.status)})" for task in stuck[:3])
         parts.append(f"{names}{' and more' if len(stuck) > 3 else ''} can be decided in the inbox")
     run = _runs(view, now, round=round_.id)
     parts.append(run or ("no agent can help" if _wait_for_people(view, tasks) else "the coordinator is called"))
@@ -225,10 +225,6 @@ def _wait_for_people(view: "Projection", tasks: list[Task]) -> bool:
     while more := {t.id for t in still_open if any(each.id in asked for each in view.waits_for(t))} - asked:
         asked |= more
     return bool(still_open) and len(asked) == len(still_open)
-
-
-def _spoken(decision: object) -> str:
-    return str(decision or "none").replace("_", " ")
 
 
 def _task(view: "Projection", task: Task, now: int) -> Explanation:

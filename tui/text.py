@@ -147,6 +147,21 @@ def left(ms_now: int, ms_then: int) -> str:
     return f"{seconds // 60}:{seconds % 60:02}"
 
 
+def counted(number: int, word: str) -> str:
+    """Return a number with its noun: 1 task, 2 tasks."""
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
+def in_words(word: object) -> str:
+    """Return a word of the board as people read it: needs revision."""
+    return str(word).replace("_", " ")
+
+
+def act_in_words(name: str) -> str:
+    """Return the name of a command or an event as people read it: task run queued."""
+    return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in name).strip()
+
+
 def amount(number: int) -> str:
     """Return a whole number with its thousands set apart: 12,345."""
     return f"{number:,}"

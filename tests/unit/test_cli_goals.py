@@ -11,8 +11,8 @@ from tests.unit.facts import a
 from tests.unit.test_cli_inbox import Play, company_where
 from tui.cli import main
 from tui.cli.exits import Exit
-from tui.cli.output import counted
 from tui.signs import of_goal
+from tui.text import counted
 
 
 def told(capsys: pytest.CaptureFixture[str], *words: str) -> str:

@@ -13,8 +13,9 @@ from core.domain.states import GoalStatus, Origin, TaskStatus
 from core.waiting import subtasks_status
 from tui.cli import opening
 from tui.cli.names import folder_of, in_list, number_of, words_of
-from tui.cli.output import counted, facts, print_json, say, table, when
+from tui.cli.output import facts, print_json, say, table, when
 from tui.cli.tasks import described_output, tasks_of
+from tui.text import counted, in_words
 
 GoalFacts = dict[str, Any]
 
@@ -185,7 +186,7 @@ def _tell(goal: GoalFacts) -> None:
     for turn in goal["discussion"]:
         names = (("new_tasks", "task"), ("questions", "question"), ("objections", "objection"))
         brought = ", ".join(counted(turn[name], word) for name, word in names)
-        say(f"  turn {turn['turn']}: {turn['outcome'].replace('_', ' ')}, {brought}")
+        say(f"  turn {turn['turn']}: {in_words(turn['outcome'])}, {brought}")
     for round_ in goal["rounds"]:
         ended = round_["tasks"] - round_["open_tasks"]
         decision = f", {round_['decision']}" if round_["decision"] else ""

@@ -76,11 +76,6 @@ def facts(pairs: Sequence[tuple[str, str]]) -> None:
             say(f"{name:<{width}}  {value}")
 
 
-def counted(number: int, word: str) -> str:
-    """'1 task', '2 tasks'."""
-    return f"{number} {word}{'' if number == 1 else 's'}"
-
-
 def when(ms: int | None) -> str:
     """A time for people, in UTC."""
     return "" if ms is None else time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(ms / 1000))

@@ -16,7 +16,7 @@ from tui import signs
 from tui.filtering import EXAMPLES, Filter, parse_filter
 from tui.panes.words import entitle
 from tui.projection import Projection
-from tui.text import ago, plain
+from tui.text import ago, counted, in_words, plain
 from tui.tree import Node, nodes
 from tui.widgets.row_messages import Collapse, Expand
 from tui.widgets.rows import Cell, Column, Row, Rows
@@ -137,7 +137,7 @@ class BoardPane(Vertical):
         self.list.set_rows([self._row(node) for node in found])
         tasks = sum(node.ref.startswith("task") for node in found)
         if self.filtered:
-            entitle(self, Content(f"Board  filter: {tasks} task{'' if tasks == 1 else 's'}"))
+            entitle(self, Content(f"Board  filter: {counted(tasks, 'task')}"))
         else:
             entitle(self, Content("Board"))
 
@@ -171,7 +171,7 @@ def _cells(view: Projection, ref: str, now: int) -> tuple[tuple[Cell, ...], bool
         case Round() as round_:
             sign, word, tone = signs.ROUND[round_.status]
             done = round_.total_tasks - round_.open_tasks
-            spoken = f" → {round_.decision.replace('_', ' ')}" if round_.decision else ""
+            spoken = f" → {in_words(round_.decision)}" if round_.decision else ""
             title = (f"Round {round_.number}  {done}/{round_.total_tasks}{spoken}", "info")
             return ((sign, tone), title, (word, tone), "", (ago(now, round_.updated_at), "dim")), False
         case Task() as task:

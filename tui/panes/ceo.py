@@ -14,7 +14,7 @@ from core.domain.states import GOAL_FINAL, AgentStatus, Autonomy, GoalStatus
 from tui import signs
 from tui.panes.words import entitle, line, money, put, said
 from tui.projection import Projection
-from tui.text import ago
+from tui.text import ago, in_words
 
 MEANS = {
     CeoMode.TEAM_BUILDING: "it looks for people to hire",
@@ -44,7 +44,7 @@ class CeoPane(Static):
         _, mode = answer
         at_b = view.company.autonomy == Autonomy.B
         stage = said("  stage B", "warn") if at_b else Content("")
-        entitle(self, Content.assemble("CEO  ", said(mode.mode.replace("_", " "), "info"), stage))
+        entitle(self, Content.assemble("CEO  ", said(in_words(mode.mode), "info"), stage))
         means = line(said(MEANS[mode.mode]), "  ", _team(view, now))
         since = said(f"since {'; '.join(mode.reasons)}", "dim")
         heart = said(*_heart(view, now))
@@ -72,7 +72,7 @@ def ceo_lines(view: Projection, now: int) -> list[str]:
     _, mode = answer
     agenda = agenda_lines(view.heartbeat)
     return [
-        f"mode: {mode.mode.replace('_', ' ')}, {MEANS[mode.mode]}",
+        f"mode: {in_words(mode.mode)}, {MEANS[mode.mode]}",
         *(f"  because: {reason}" for reason in mode.reasons),
         f"cue: {cue(view)}",
         heartbeat_words(view, now),

@@ -14,7 +14,7 @@ from core.domain.states import CommentKind
 from tui.panes.aid import names
 from tui.panes.words import clock_time
 from tui.projection import Projection
-from tui.text import fit, one_line, plain, wrap
+from tui.text import fit, in_words, one_line, plain, wrap
 from tui.widgets.prose import MOST_CHARACTERS, Block
 from tui.widgets.row import Tone
 
@@ -89,7 +89,7 @@ def comment_block(
 ) -> Block:
     """One comment."""
     tone = TONES.get(comment.kind)
-    word = "" if comment.kind == plain_kind else comment.kind.replace("_", " ")
+    word = "" if comment.kind == plain_kind else in_words(comment.kind)
     kind: tuple[str, Tone] | str = (word, tone or "info") if word else ""
     run: tuple[str, Tone] | str = (f"R{comment.run_id}", "dim") if comment.run_id else ""
     quoted: tuple[str, Tone] | str = ""

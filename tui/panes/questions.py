@@ -11,6 +11,7 @@ from tui import signs
 from tui.panes.differences import of_payload
 from tui.panes.payload import spelled
 from tui.panes.words import clock_time
+from tui.text import in_words
 from tui.widgets.prose import Block
 from tui.widgets.row import Tone
 
@@ -22,9 +23,9 @@ def question(approval: Approval, failed: Sequence[Run] = ()) -> Block:
     """What waits for a decision, or was decided; `failed` are the attempts that it came from, the newest first."""
     pending = approval.status == ApprovalStatus.PENDING
     tone: Tone = "warn" if pending else "dim"
-    state = "waits for you" if pending else f"{approval.status.replace('_', ' ')} by {approval.decided_by or 'nobody'}"
+    state = "waits for you" if pending else f"{in_words(approval.status)} by {approval.decided_by or 'nobody'}"
     heading = (
-        (f"? {approval.name_tag} {approval.kind.replace('_', ' ')}", tone), (state, tone),
+        (f"? {approval.name_tag} {in_words(approval.kind)}", tone), (state, tone),
         (f"{approval.requested_by} {clock_time(approval.created_at)}", "dim"),
     )  # fmt: skip
     differences = of_payload(approval.payload) if approval.kind in TWO_SIDED else None
@@ -45,8 +46,8 @@ def about_what(approval: Approval) -> str:
             answers = payload.get("answers")
             said = answers.items() if isinstance(answers, dict) else ()
             lines = [f"{payload.get('by', approval.requested_by)} holds against it: {payload['facts']}", ""]
-            lines.append(f"The coordinator decided: {str(payload.get('decision', '')).replace('_', ' ')}")
-            return "\n".join(lines + [f"{str(name).replace('_', ' ')}: {text}" for name, text in said])
+            lines.append(f"The coordinator decided: {in_words(payload.get('decision', ''))}")
+            return "\n".join(lines + [f"{in_words(name)}: {text}" for name, text in said])
         case ApprovalKind.HIRE_AGENT if "slug" in payload:
             return "\n".join(_hire(payload))
         case ApprovalKind.BUDGET if "raise" in payload:
@@ -66,7 +67,7 @@ _TOLD = frozenset({"what", "why", "findings", "on_reject", "plan", "base"})
 
 def _attempt(run: Run) -> str:
     """How an attempt ended, and what it said of it."""
-    ended = signs.RUN[run.status][1] + (f" ({run.exit_kind.replace('_', ' ')})" if run.exit_kind else "")
+    ended = signs.RUN[run.status][1] + (f" ({in_words(run.exit_kind)})" if run.exit_kind else "")
     return f"{run.name_tag} {ended}: {run.detail or 'it says nothing of why'}"
 
 
@@ -77,7 +78,7 @@ def _in_words(payload: dict[str, Any]) -> Iterator[str]:
     rest = {name: value for name, value in payload.items() if name not in ("why", "on_reject")}
     if isinstance(rest.get("goal"), int):
         rest["goal"] = f"G{rest['goal']}"
-    yield from spelled({name.replace("_", " "): value for name, value in rest.items()})
+    yield from spelled({in_words(name): value for name, value in rest.items()})
     if payload.get("on_reject") == "cancel":
         yield "a no cancels it"
 

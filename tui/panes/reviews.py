@@ -10,6 +10,7 @@ from core.domain.states import Dimension, RebuttalAnswer, ReviewStep, Verdict
 from tui import signs
 from tui.panes.words import clock_time
 from tui.projection import Projection
+from tui.text import in_words
 from tui.widgets.prose import Block
 from tui.widgets.row import Cell, Tone
 
@@ -53,17 +54,17 @@ async def read_reviews(company: OpenCompany, view: Projection, kind: str, number
 
 def _round(round_: Round) -> Block:
     sign, word, tone = signs.ROUND[round_.status]
-    decided = f"→ {round_.decision.replace('_', ' ')}" if round_.decision else ""
+    decided = f"→ {in_words(round_.decision)}" if round_.decision else ""
     heading: tuple[Cell, ...] = ((f"Round {round_.number}", "strong"), (f"{sign} {word}", tone), (decided, "info"))
-    body = "\n".join(f"{name.replace('_', ' ')}: {text}" for name, text in round_.answers.items())
+    body = "\n".join(f"{in_words(name)}: {text}" for name, text in round_.answers.items())
     return Block(heading, body, tone)
 
 
 def _criteria(task: Task) -> Block:
     """What later verdicts may name; it was frozen so that a reviewer cannot ask for more each time (F8)."""
     heading: tuple[Cell, ...] = (("Judged by", "strong"), ("frozen at the first verdict", "dim"))
-    own = [f"{_spoken(each['id'])}: {each['text']}" for each in task.criteria if each["id"] not in ASKED_OF_ALL]
-    same = [_spoken(each["id"]) for each in task.criteria if each["id"] in ASKED_OF_ALL]
+    own = [f"{in_words(each['id'])}: {each['text']}" for each in task.criteria if each["id"] not in ASKED_OF_ALL]
+    same = [in_words(each["id"]) for each in task.criteria if each["id"] in ASKED_OF_ALL]
     return Block(heading, "\n".join([*own, *([f"as of every task: {', '.join(same)}"] if same else [])]), "dim")
 
 
@@ -87,7 +88,7 @@ def _lines(review: Review, numbers: Mapping[int, int]) -> Iterator[str]:
         yield summary
     for name, text in review.dimensions.items():
         if name != "summary":
-            yield f"{_spoken(name)}: {text}"
+            yield f"{in_words(name)}: {text}"
     if review.findings:
         yield ""
     for finding in review.findings:
@@ -106,11 +107,7 @@ def _finding(finding: Mapping[str, Any], number: int | None) -> Sequence[str]:
         begins = f"finding {finding['earlier']} stands: "
     else:
         begins = f"finding {number}: " if number is not None else "• "
-    criterion = f"  [{_spoken(str(finding['criterion']))}]" if finding.get("criterion") else ""
+    criterion = f"  [{in_words(finding['criterion'])}]" if finding.get("criterion") else ""
     lines = [f"{begins}{finding.get('what', '')}{criterion}"]
     lines += [f"  {name}: {finding[name]}" for name in ("where", "change", "because") if finding.get(name)]
     return lines
-
-
-def _spoken(name: str) -> str:
-    return name.replace("_", " ")

@@ -13,7 +13,7 @@ from tui import signs
 from tui.panes.coverage import listed, marks, of_decisions, of_must_haves
 from tui.panes.words import bar, entitle, line, put, said
 from tui.projection import Progress, Projection
-from tui.text import fit, one_line
+from tui.text import fit, in_words, one_line
 
 _ORDER = (
     TaskStatus.WORKING, TaskStatus.CLAIMED, TaskStatus.REVIEW, TaskStatus.WAITING_HUMAN, TaskStatus.BLOCKED,
@@ -94,7 +94,7 @@ def _past(rounds: Sequence[Round]) -> list[Content]:
     """How the rounds before ended, the last one first."""
     lines = []
     for round_ in reversed(rounds[-MOST_PAST:]):
-        decision = (round_.decision or "closed").replace("_", " ")
+        decision = in_words(round_.decision or "closed")
         answers = round_.answers
         why = next((text for name in ("next_step", "operator", "system") if (text := answers.get(name))), "")
         lines.append(line(said(f"round {round_.number} → {decision}", "info"), said(f"  {why}", "dim")))

@@ -14,7 +14,7 @@ from tui.panes.ceo import ceo_lines
 from tui.panes.words import money, tokens
 from tui.projection import Projection
 from tui.sparkline import sparkline
-from tui.text import ago
+from tui.text import ago, counted, in_words
 from tui.widgets.prose import Block
 from tui.widgets.rows import Cell, Column, Row
 
@@ -91,7 +91,7 @@ def _run(view: Projection, run: Run, now: int) -> str:
     task, goal = view.tables.get(Task, run.task_id), view.tables.get(Goal, run.goal_id)
     about = f"{task.name_tag} {task.title}" if task else f"{goal.name_tag} {goal.title}" if goal else ""
     since = ago(now, run.started_at) if run.started_at is not None else "queued"
-    kind = str(run.kind).replace("_", " ")
+    kind = in_words(run.kind)
     return f"{about} ({kind}, {since})" if about else f"{kind}, {since}"
 
 
@@ -146,7 +146,7 @@ def _of_money(agent: AgentRecord, spent: Money) -> Sequence[str]:
         lines = [
             f"today {exact(cost.by_day[-1])}",
             f"{spent.days} days {sparkline(cost.by_day)} {exact(sum(cost.by_day))}",
-            f"since it was hired {exact(cost.cost_micros)} in {cost.runs} run{'' if cost.runs == 1 else 's'}, {used}",
+            f"since it was hired {exact(cost.cost_micros)} in {counted(cost.runs, 'run')}, {used}",
         ]
         if cost.held_back_micros:
             lines.append(f"held back for its live runs: {exact(cost.held_back_micros)}")

@@ -10,7 +10,7 @@ from core.domain.limits import TICK_MS
 from core.domain.states import Autonomy
 from tui.panes.words import line, money, put, said, tokens
 from tui.projection import Projection
-from tui.text import fit
+from tui.text import counted, fit, in_words
 from tui.widgets.row import Tone
 
 
@@ -89,7 +89,7 @@ def _parts(view: Projection, standing: Standing) -> list[_Part]:
     else:
         parts.append(_Part(8, said(f"stage {company.autonomy}"), Content("")))
     if (ceo := view.ceo()) is not None:
-        parts.append(_Part(2, said(f"CEO {_spoken(ceo[1].mode)}")))
+        parts.append(_Part(2, said(f"CEO {in_words(ceo[1].mode)}")))
     if standing.due_in_ms is not None:
         # counted from the company's first day: the number that a person can compare
         number = max(0, standing.now // TICK_MS - company.created_at // TICK_MS)
@@ -97,19 +97,15 @@ def _parts(view: Projection, standing: Standing) -> list[_Part]:
         parts.append(_Part(6, said(f"tick {number} {due}"), said(f"tick {due}")))
     totals = view.totals()
     tone: Tone | None = "good" if totals.live else None
-    runs = f"run{'' if totals.live == 1 else 's'}"
+    runs = counted(totals.live, "run")
     if totals.queued:
-        whole, short = f"{totals.live} {runs} +{totals.queued} queued", f"{totals.live}+{totals.queued} runs"
+        whole, short = f"{runs} +{totals.queued} queued", f"{totals.live}+{totals.queued} runs"
         parts.append(_Part(4, said(whole, tone), said(short, tone)))
     else:
-        parts.append(_Part(4, said(f"{totals.live} {runs}", tone)))
+        parts.append(_Part(4, said(runs, tone)))
     parts.append(_Part(3, said(f"{tokens(totals.tokens)} · {money(totals.cost_micros)}")))
     parts.append(_role(standing))
     return parts
-
-
-def _spoken(word: str) -> str:
-    return word.replace("_", " ")
 
 
 def _role(standing: Standing) -> _Part:

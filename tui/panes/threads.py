@@ -21,6 +21,7 @@ from tui.panes.reviews import read_reviews
 from tui.panes.turns import discussion
 from tui.panes.words import clock_time, lasted, money, tokens
 from tui.projection import WORDS, Projection
+from tui.text import act_in_words, in_words
 from tui.widgets.prose import Block
 
 TABS = ("Discussion", "Outputs", "Reviews", "Runs", "History", "Mail")
@@ -143,7 +144,7 @@ async def _run(company: OpenCompany, view: Projection, run: Run, *, with_words: 
         took = lasted((run.ended_at or company.clock()) - run.started_at)
     about = f"T{run.task_id}" if run.task_id else f"G{run.goal_id}" if run.goal_id else ""
     heading = (
-        (f"{run.name_tag} {view.slug(run.agent_id)}", "strong"), (run.kind.replace("_", " "), "info"), about,
+        (f"{run.name_tag} {view.slug(run.agent_id)}", "strong"), (in_words(run.kind), "info"), about,
         (f"{sign} {word}", tone), (took, "dim"), (clock_time(run.queued_at), "dim"),
     )  # fmt: skip
     used = run.tokens_in + run.tokens_out
@@ -210,18 +211,12 @@ def _event(event: Event, known: dict[str, Any], view: Projection) -> Block:
     for name, value in event.changed.items():
         if name not in _DULL and known and known.get(name) != value:
             before, after = _short(name, known.get(name), view), _short(name, value, view)
-            word = name.removesuffix("_id").replace("_", " ")
+            word = in_words(name.removesuffix("_id"))
             changes.append(f"{word}: {before} → {after or 'none'}" if before else f"{word}: {after}")
     known.update(event.changed)
     run = (f"R{event.run_id}", "dim") if event.run_id else ""
-    heading = ((clock_time(event.at), "dim"), (_words(event.kind), "strong"), (event.actor, "info"), run)
+    heading = ((clock_time(event.at), "dim"), (act_in_words(event.kind), "strong"), (event.actor, "info"), run)
     return Block(heading, "\n".join(changes))  # type: ignore[arg-type]
-
-
-def _words(kind: str) -> str:
-    """`TaskRunQueued` as people read it."""
-    spaced = "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in kind)
-    return spaced.strip()
 
 
 def _short(name: str, value: Any, view: Projection) -> str:

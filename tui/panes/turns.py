@@ -4,6 +4,7 @@ from core.domain.entities import Goal, Run, Turn
 from core.domain.limits import DISCUSSION_TURNS
 from core.domain.states import RUN_LIVE, GoalStatus, RunKind, RunStatus, TurnOutcome
 from tui.projection import Projection
+from tui.text import counted
 from tui.widgets.prose import Block
 from tui.widgets.row import Tone
 
@@ -44,7 +45,7 @@ def _has_ended(run: Run) -> bool:
 def brought(turn: Turn) -> str:
     """What a turn brought: 4 tasks, 1 question."""
     counts = ((turn.new_tasks, "task"), (turn.questions, "question"), (turn.objections, "objection"))
-    return ", ".join(f"{number} {word}{'' if number == 1 else 's'}" for number, word in counts if number) or "nothing"
+    return ", ".join(counted(number, word) for number, word in counts if number) or "nothing"
 
 
 def in_a_line(view: Projection, goal: Goal) -> str:

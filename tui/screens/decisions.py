@@ -22,7 +22,7 @@ from tui.holding import Held, Holding
 from tui.panes.differences import Differences, of_payload
 from tui.panes.questions import TWO_SIDED, about_what
 from tui.screens.confirm import DEAF_S, Confirm
-from tui.text import one_line
+from tui.text import counted, one_line
 
 if TYPE_CHECKING:
     from tui.screens.control import ControlScreen
@@ -102,7 +102,7 @@ class Decisions:
         """Stop everything, after a question."""
         live = self._room.view.live_runs
         lines = [
-            f"Ended at once: {_count(len(live), 'run')}. Their tasks go back and lose no attempt.",
+            f"Ended at once: {counted(len(live), 'run')}. Their tasks go back and lose no attempt.",
             "No new run begins until you start the company again (s).",
             "The board keeps everything that was delivered.",
         ]
@@ -164,10 +164,10 @@ class Decisions:
         if isinstance(situation.thing, Goal) and choice.command == "CancelGoal":
             tasks = sum(task.status not in TASK_FINAL for task in view.tasks(situation.thing.id))
             runs = sum(run.goal_id == situation.thing.id for run in view.live_runs)
-            lines.append(f"With it: {_count(tasks, 'open task')} and {_count(runs, 'run')} of it.")
+            lines.append(f"With it: {counted(tasks, 'open task')} and {counted(runs, 'run')} of it.")
         if isinstance(situation.thing, Round) and choice.command == "EndRound":
             round_ = situation.thing
-            lines.append(f"With it: {_count(round_.open_tasks, 'open task')} of {round_.total_tasks}.")
+            lines.append(f"With it: {counted(round_.open_tasks, 'open task')} of {round_.total_tasks}.")
         if approval is not None:
             lines += [] if is_about_question else [f"{approval.name_tag}  {one_line(approval.title)}"]
             lines += _about(approval)
@@ -283,7 +283,3 @@ def _illegal(situation: Situation, choice: Choice) -> Conflict | None:
 
 def _capital(words: str) -> str:
     return words[:1].upper() + words[1:]
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"

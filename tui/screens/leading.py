@@ -25,7 +25,7 @@ from tui.panes.words import money
 from tui.projection import Projection
 from tui.screens.confirm import Confirm
 from tui.staff_text import PROPOSED, changed, changes_text, first_of, lines_of, read_amount, read_changes, usd
-from tui.text import one_line
+from tui.text import counted, one_line
 from tui.widgets.row import Tone
 
 if TYPE_CHECKING:
@@ -237,7 +237,7 @@ class Leading:
             return
         tasks = sum(task.status not in TASK_FINAL for task in self.view.tasks(goal.id))
         runs = sum(run.goal_id == goal.id for run in self.view.live_runs)
-        ends = f"{tasks} open task{'' if tasks == 1 else 's'} and {runs} run{'' if runs == 1 else 's'}"
+        ends = f"{counted(tasks, 'open task')} and {counted(runs, 'run')}"
         lines = [
             f"{goal.name_tag}  {one_line(goal.title)}", "",
             f"It is a draft again: {ends} of it end, and its round closes.",

@@ -29,6 +29,7 @@ from tui.actions import (
 from tui.panes.ceo import MEANS
 from tui.panes.words import said
 from tui.projection import Projection
+from tui.text import act_in_words, in_words
 from tui.widgets.rows import Cell, Column, Row, Rows
 
 
@@ -85,7 +86,7 @@ def help_screen(situation: Situation, ceo: CeoModeAnswer | None = None) -> Readi
     if ceo is not None:
         # the small screen has no room for the pane that tells it
         rows.append(Row("CEO", ("", "", ("The CEO", "strong"))))
-        rows.append(Row("mode", ("", _spoken(ceo.mode), MEANS[ceo.mode])))
+        rows.append(Row("mode", ("", in_words(ceo.mode), MEANS[ceo.mode])))
         rows += [Row(f"why {place}", ("", "since", why)) for place, why in enumerate(ceo.reasons)]
     columns = (
         Column("key", width=9), Column("", width=11), Column("what it does", min_width=30),
@@ -115,18 +116,14 @@ def dry_run_rows(plan: Plan, view: Projection) -> list[Row]:
     return rows
 
 
-def _spoken(word: str) -> str:
-    return word.replace("_", " ")
-
-
 _LETTERS = {"run": "R", "task": "T", "goal": "G", "approval": "Q", "task_id": "T", "goal_id": "G"}
 
 
 def _act(action: PlannedAction, view: Projection) -> str:
     """An action of the plan in words: `queue run: broadcast by inventory on T5`."""
     given = action.arguments
-    words = "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in action.act).strip()
-    kind = str(given.get("kind", "")).replace("_", " ")
+    words = act_in_words(action.act)
+    kind = in_words(given.get("kind", ""))
     who = str(given.get("agent") or view.slug(given.get("agent_id")))
     about = [f"{letter}{given[name]}" for name, letter in _LETTERS.items() if isinstance(given.get(name), int)]
     about += [f"T{number}" for name in ("tasks", "offers") for number in given.get(name, ())]

@@ -7,7 +7,7 @@ from core.domain.entities import AgentRecord, Budget
 from core.domain.states import AgentStatus, BudgetPeriod, BudgetScope
 from tui.screens.lines_form import LinesForm, Save
 from tui.staff_text import AGENT, HIRE, changed, first_of, lines_of, read_amount, read_lines, usd, values_of
-from tui.text import one_line
+from tui.text import counted, one_line
 
 if TYPE_CHECKING:
     from tui.screens.agents import AgentsScreen
@@ -88,7 +88,7 @@ class StaffActs:
 
     def _runs(self, agent: AgentRecord) -> str:
         runs = sum(run.agent_id == agent.id for run in self._leading.view.live_runs)
-        return f"{runs} run{'' if runs == 1 else 's'}" if runs else ""
+        return counted(runs, "run") if runs else ""
 
     def budget(self) -> None:
         """What it may spend a period."""

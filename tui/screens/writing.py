@@ -17,6 +17,7 @@ from tui.letters import Past, read_letter, told
 from tui.panes.aid import SPOKEN, CommentAid
 from tui.panes.turns import can_end
 from tui.projection import Projection
+from tui.text import in_words
 from tui.widgets.row import Tone
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ class Writing:
             self._room.refuse(problem)
             self._room.message.say(f"{problem.message}  (c, then ↑ brings your text back)", "bad")
             return
-        word = SPOKEN.get(letter.kind, letter.kind.replace("_", " "))
+        word = SPOKEN.get(letter.kind, in_words(letter.kind))
         tone: Tone = "warn" if answer.get("unknown") or answer.get("held") else "good"
         self._room.say(f"✓ {word} on {thing.name_tag}: {told(answer)}", tone)
         self._room.flush()
