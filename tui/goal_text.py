@@ -60,6 +60,12 @@ class Problem:
         return f"line {self.line}: {self.words}"
 
 
+def first_of(problems: Sequence[Problem]) -> str:
+    """The first of them, and how many more there are."""
+    more = len(problems) - 1
+    return f"{problems[0]}  (and {more} more)" if more else str(problems[0])
+
+
 def draft_of(goal: Goal) -> Draft:
     """What the goal says now, with every control character drawn: a part that nobody touches is not sent back."""
     must_haves = tuple((must["id"], plain(must["text"]), plain(must.get("verify", ""))) for must in goal.must_haves)

@@ -5,7 +5,7 @@ A line is `label: value`; what belongs to it is indented below. Every line that 
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -230,9 +230,3 @@ def read_changes(text: str) -> tuple[dict[str, Any], list[Problem]]:
     if not changes:
         problems.append(Problem(1, "nothing would change; leave and reject it instead"))
     return {"changes": list(changes.values()), "why": why}, problems
-
-
-def first_of(problems: Iterable[Problem]) -> str:
-    """The first of them, and how many more there are."""
-    found = list(problems)
-    return f"{found[0]}  (and {len(found) - 1} more)" if len(found) > 1 else str(found[0])

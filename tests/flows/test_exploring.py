@@ -1,5 +1,6 @@
 """A goal is found out in a talk: begun, answered, edited in place, left and taken up again, and said to be ready."""
 
+import asyncio
 import re
 from pathlib import Path
 
@@ -300,6 +301,35 @@ async def test_what_changed_in_another_part_is_asked_about_too_and_stays(tmp_pat
             await settle_screen(pilot, Exploring)
             saved = await office.goal(goal)
             assert (saved.constraints, saved.description) == (("Read only",), "For a newcomer.")
+
+
+async def test_saving_twice_at_once_saves_once_and_the_talk_stays_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with an_office(tmp_path / "c") as office:
+        goal = (await office.do("CreateGoal", title="Audit the folder", must_haves=DONE, explore=True))["id"]
+        app = office.app()
+        async with app.run_test(size=HOME) as pilot:
+            await ready(pilot, office)
+            await press(pilot, "enter", "ctrl+e")
+            await settle_screen(pilot, GoalForm)
+            app.screen.text.text = app.screen.text.text.replace("constraints:", "constraints:\nRead only")
+            sent, goes_on, execute = [], asyncio.Event(), office.company.execute
+
+            async def slow(command: object, **more: object) -> object:
+                sent.append(command)
+                await goes_on.wait()
+                return await execute(command, **more)
+
+            monkeypatch.setattr(office.company, "execute", slow)
+            await pilot.press("ctrl+s", "ctrl+s")
+            goes_on.set()
+            await settle(pilot)
+            await settle_screen(pilot, Exploring)
+            assert len(sent) == 1
+            assert (await office.goal(goal)).constraints == ("Read only",)
+            await press(pilot, "ctrl+e")
+            await settle_screen(pilot, GoalForm)
 
 
 async def test_an_edit_of_a_goal_at_work_is_refused_and_what_was_written_is_there_again(tmp_path: Path) -> None:

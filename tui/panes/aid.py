@@ -7,7 +7,7 @@ from textual.content import Content
 from core.domain.actors import HUMAN
 from core.domain.entities import AgentRecord, Goal
 from core.domain.errors import Invalid
-from core.domain.mentions import Wakes, wakes
+from core.domain.mentions import Wakes, by_role, wakes
 from core.domain.states import AgentStatus, CommentKind
 from tui.letters import SLASHES, Letter, Past, complete, read_letter, unknown_name
 from tui.panes.words import line, said
@@ -41,12 +41,16 @@ class CommentAid:
         except Invalid as problem:
             return said(f"{problem.message} {problem.hint}", "bad")
         about = next((meaning for kind, meaning in SLASHES.values() if kind == letter.kind), "")
-        found = wakes(letter.body, letter.kind, HUMAN, names(self._view))
+        found = self._called(letter)
         parts = [self._wakes(letter, found)]
         parts += [said(unknown_name(name, nearest), "warn") for name, nearest in found.unknown.items()]
         if about and letter.kind != CommentKind.NOTE:
             parts.append(said(about, "dim"))
         return line(*parts, gap=" · ")
+
+    def _called(self, letter: Letter) -> Wakes:
+        staff = by_role(self._view.tables.all(AgentRecord))
+        return wakes(letter.body, letter.kind, HUMAN, names(self._view), by_role=staff)
 
     def _wakes(self, letter: Letter, found: Wakes) -> Content:
         if letter.kind == CommentKind.NOTE:
@@ -68,7 +72,7 @@ class CommentAid:
             return f"{problem.message} {problem.hint}"
         if not letter.body:
             return "There is no text after the kind."
-        found = wakes(letter.body, letter.kind, HUMAN, names(self._view))
+        found = self._called(letter)
         if letter.kind in MAIL and not found.names:
             return "Mail needs somebody to go to: write @name."
         return ""

@@ -300,7 +300,7 @@ class Exploring(Screen[None]):
         self._form = GoalForm(self, since, text)
         self.app.push_screen(self._form, self._form_closed)
 
-    def _form_closed(self, _answer: None) -> None:
+    def _form_closed(self, _was_saved: bool | None) -> None:
         self._form = None
 
     async def save(self, command: Command) -> None:

@@ -20,11 +20,12 @@ from core.domain.inbox import Choice
 from core.domain.limits import AUTO_IN_A_ROW
 from core.domain.states import TASK_FINAL, ApprovalKind, Autonomy, BudgetPeriod, GoalStatus, Origin
 from tui.actions import Situation
+from tui.goal_text import first_of
 from tui.panes.composer import Composer
 from tui.panes.words import money
 from tui.projection import Projection
 from tui.screens.confirm import Confirm
-from tui.staff_text import PROPOSED, changed, changes_text, first_of, lines_of, read_amount, read_changes, usd
+from tui.staff_text import PROPOSED, changed, changes_text, lines_of, read_amount, read_changes, usd
 from tui.text import counted, one_line
 from tui.widgets.row import Tone
 

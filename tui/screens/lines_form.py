@@ -1,4 +1,4 @@
-"""A form of lines over a screen: `^s` hands the text over, `esc` leaves and what was written is kept."""
+"""Forms of lines over a screen: `^s` hands the text over, once; `esc` leaves and what was written is kept."""
 
 from collections.abc import Awaitable, Callable
 from typing import ClassVar
@@ -19,8 +19,8 @@ Save = Callable[[str], Awaitable[str]]
 """Takes the text; returns what is wrong with it, or nothing. Raises what the board refuses it with."""
 
 
-class LinesForm(ModalScreen[bool]):
-    """`begun` is the text as it stood on the board; `kept` what was written before and not saved."""
+class TextForm(ModalScreen[bool]):
+    """A text, what is wrong with it, and the two keys; who makes one of it says what saving and leaving do."""
 
     CSS_PATH: ClassVar = ["dialogs.tcss", "lines_form.tcss"]
     HINTS: ClassVar = (Hint("^s", "save", 1), Hint("esc", "leave", 0))
@@ -29,16 +29,13 @@ class LinesForm(ModalScreen[bool]):
         Binding("escape", "leave", "Leave", show=False, priority=True),
     ]
 
-    def __init__(self, title: str, begun: str, kept: str, what_it_does: str, save: Save, keep: Callable[[str], None]):
+    def __init__(self, title: str, text: str, hint: str, *, line_numbers: bool = False) -> None:
         super().__init__()
         self._heading = title
-        self._begun = begun
-        self._does = what_it_does
-        self._save_text = save
-        self._keep = keep
         self._saving = False
-        self.text = TextArea(kept or begun, id="lines", soft_wrap=True, show_line_numbers=False)
+        self.text = TextArea(text, id="lines", soft_wrap=True, show_line_numbers=line_numbers)
         self.problem = Static(id="lines-problem")
+        self.hint = Static(said(hint, "dim"), id="lines-hint")
 
     def compose(self) -> ComposeResult:
         """The text, what is wrong with it, and the two keys."""
@@ -46,7 +43,7 @@ class LinesForm(ModalScreen[bool]):
             dialog.border_title = said(self._heading)
             yield self.text
             yield self.problem
-            yield Static(said(f"^s {self._does} · esc leaves and keeps it", "dim"), id="lines-hint")
+            yield self.hint
 
     def on_mount(self) -> None:
         """The cursor stands behind the first line."""
@@ -55,32 +52,55 @@ class LinesForm(ModalScreen[bool]):
 
     @on(TextArea.Changed)
     def _changed(self) -> None:
-        self._say("")
+        self.tell("")
 
-    def _say(self, text: str, tone: Tone = "bad") -> None:
+    def tell(self, text: str, tone: Tone = "bad") -> None:
+        """Say below the text what is wrong with it."""
         put(self.problem, said(text, tone), layout=True)
+
+    def hand_over(self, save: Awaitable[str], saved: Callable[[], None]) -> None:
+        """Save by a worker; `saved` is called when nothing was wrong."""
+        self._saving = True
+        self._hand_over(save, saved)
+
+    @work(name="save the form", group="commands", exit_on_error=False)
+    async def _hand_over(self, save: Awaitable[str], saved: Callable[[], None]) -> None:
+        try:
+            problem = await save
+        except OpsroomError as refused:
+            problem = str(refused)
+        finally:
+            self._saving = False
+        if problem:
+            self.tell(problem)
+            return
+        saved()
+        self.close(True)
+
+    def close(self, was_saved: bool) -> None:
+        """Back to the screen below; nothing else is closed when this one is closed already."""
+        if self.is_current:
+            self.dismiss(was_saved)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """What is being saved is not saved once more."""
+        return not (action == "save" and self._saving)
+
+
+class LinesForm(TextForm):
+    """`begun` is the text as it stood on the board; `kept` what was written before and not saved."""
+
+    def __init__(self, title: str, begun: str, kept: str, what_it_does: str, save: Save, keep: Callable[[str], None]):
+        super().__init__(title, kept or begun, f"^s {what_it_does} · esc leaves and keeps it")
+        self._begun = begun
+        self._save = save
+        self._keep = keep
 
     def action_leave(self) -> None:
         """Leave without saving; the text is kept for the next time."""
         self._keep(self.text.text if self.text.text != self._begun else "")
-        self.dismiss(False)
+        self.close(False)
 
     def action_save(self) -> None:
-        """Hand it over, once."""
-        if not self._saving:
-            self._saving = True
-            self._hand_over(self.text.text)
-
-    @work(name="save the form", group="commands", exit_on_error=False)
-    async def _hand_over(self, text: str) -> None:
-        try:
-            problem = await self._save_text(text)
-        except OpsroomError as refused:
-            problem = f"{refused.message} {refused.hint}".strip()
-        finally:
-            self._saving = False
-        if problem:
-            self._say(problem)
-            return
-        self._keep("")
-        self.dismiss(True)
+        """Hand it over."""
+        self.hand_over(self._save(self.text.text), lambda: self._keep(""))

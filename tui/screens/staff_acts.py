@@ -5,15 +5,16 @@ from typing import TYPE_CHECKING
 from core.domain.budgets import money, per
 from core.domain.entities import AgentRecord, Budget
 from core.domain.states import AgentStatus, BudgetPeriod, BudgetScope
+from tui.goal_text import first_of
+from tui.panes.composer import WHY
 from tui.screens.lines_form import LinesForm, Save
-from tui.staff_text import AGENT, HIRE, changed, first_of, lines_of, read_amount, read_lines, usd, values_of
+from tui.staff_text import AGENT, HIRE, changed, lines_of, read_amount, read_lines, usd, values_of
 from tui.text import counted, one_line
 
 if TYPE_CHECKING:
     from tui.screens.agents import AgentsScreen
     from tui.screens.leading import Leading
 
-WHY = "say in a line why; enter sends, esc goes back"
 AMOUNT = "an amount and a period: 5 day, 20 week, 60 month, 100 all; 0 takes it away"
 
 
