@@ -11,6 +11,7 @@ from typing import Any
 from core.agents.process import kill_family, same_process
 from core.agents.runner import Assignment, Desk, Outcome, Runner
 from core.agents.transcript import Transcripts
+from core.aggregate import round_material
 from core.blackboard.readers import Readers
 from core.commands.approvals import KillRun
 from core.commands.door import LocalDoor
@@ -20,7 +21,7 @@ from core.domain.ceo_mode import CeoMode
 from core.domain.entities import AgentRecord, Company, Event, Goal, Round, Run, Task
 from core.domain.errors import Conflict, Fenced, OpsroomError
 from core.domain.limits import LEASE_MS, RUNS_AT_ONCE, STARTS_PER_MINUTE
-from core.domain.states import RunStatus
+from core.domain.states import RunKind, RunStatus
 from core.prompting.ceo_modes import load_ceo_mode
 
 RENEW_S = LEASE_MS / 3000
@@ -279,6 +280,9 @@ class Dispatcher:
             round=rounds[0] if rounds else None,
             settings=dict(agents[0].runner),
             briefing=await self._briefing(run, companies[0].locale),
+            material=await round_material(self._readers, rounds[0].id)
+            if rounds and run.kind == RunKind.ROUND_REVIEW
+            else {},
         )
 
     async def _briefing(self, run: Run, locale: str) -> str:

@@ -18,7 +18,8 @@ from core.domain.states import RunStatus
 class Assignment:
     """What a run is about. `folder` is the company's folder; `settings` are those of the agent's runner.
 
-    `briefing` is what a CEO is told about its mode, in the company's language; empty for others.
+    `briefing` is what a CEO is told about its mode, in the company's language; empty for others. `material` is what a
+    round is reviewed from: {"goal_snapshot", "round_outputs", "round_comments"} (S2-11); empty for other runs.
     """
 
     run: Run
@@ -30,6 +31,7 @@ class Assignment:
     round: Round | None = None
     settings: dict[str, Any] = field(default_factory=dict)
     briefing: str = ""
+    material: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

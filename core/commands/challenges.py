@@ -6,6 +6,7 @@ from core.commands.approvals import answers, ask, consume_as_system
 from core.commands.goal_changes import pending_about
 from core.commands.moves import SYSTEM_CAPACITY, kill_run
 from core.commands.registry import Act, Answer, Command, Text, handles, letters
+from core.commands.telling import mention, say
 from core.domain.entities import AgentRecord, Approval, Comment, Goal, Round, Run
 from core.domain.errors import Conflict, NotFound
 from core.domain.lifecycles import APPROVAL
@@ -66,16 +67,10 @@ def _require_open_to_challenge(act: Act, goal: Goal, round_: Round) -> None:
 
 
 def _say(act: Act, goal: Goal, body: str, reply_to: int | None) -> Comment:
-    return act.tx.insert(
-        Comment, "CommentAdded",
-        goal_id=goal.id, task_id=None, author=act.label, run_id=act.run.id if act.run else None,
-        kind=CommentKind.REBUTTAL, body=body, reply_to=reply_to, confidence=None,
-    )  # fmt: skip
+    return say(act, "CommentAdded", CommentKind.REBUTTAL, body, goal=goal.id, reply_to=reply_to)
 
 
 def _wake_coordinators(act: Act, comment: Comment) -> list[str]:
-    from core.commands.comments import mention
-
     found = act.tx.select(AgentRecord, "role = 'coordinator' AND status = 'active' ORDER BY id")
     return mention(act, comment, [agent.slug for agent in found])
 
@@ -141,8 +136,6 @@ def _withdraw(act: Act, approval: Approval, note: str) -> None:
 
 
 def _tell_author(act: Act, goal: Goal, approval: Approval) -> None:
-    from core.commands.comments import mention
-
     comment = _say(act, goal, approval.note, approval.payload["comment"])
     mention(act, comment, [approval.payload["by"]])
 

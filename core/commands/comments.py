@@ -1,20 +1,22 @@
 """Comments of each kind with their length rules, and the mentions in them."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from pydantic import Field
 
 from core.commands.exploring import admit_word
 from core.commands.registry import Act, Answer, Command, handles, letters
+from core.commands.telling import mention, say
+from core.commands.verified import require_real
 from core.domain.actors import Agent, Operator
-from core.domain.entities import AgentRecord, Comment, Experience, Goal, Mention, Task
+from core.domain.entities import AgentRecord, Comment, Experience, Goal, Task
 from core.domain.errors import Conflict, Forbidden, Invalid
 from core.domain.limits import COMMENT_MAX, EXPERIENCE_PREFIX, HANDOFF_MAX, HANDOFF_MIN, OBSERVATION_MAX
-from core.domain.mentions import as_note, named_in, wakes
-from core.domain.states import CommentKind, MentionStatus, Role, TaskStatus
+from core.domain.mentions import as_note, by_role, named_in, wakes
+from core.domain.states import CommentKind, Role, TaskStatus
 
-__all__ = ["AddComment", "add_comment", "check_length", "confidence_of", "mention", "named_in"]
+__all__ = ["AddComment", "add_comment", "check_length", "confidence_of", "named_in"]
 
 _CONFIDENCE = re.compile(r"\[confidence:\s*(0(?:\.\d+)?|1(?:\.0+)?)\]")
 
@@ -48,15 +50,17 @@ def add_comment(act: Act, command: AddComment) -> Answer:
     body = check_length(kind, command.body if note is None else note)
     if kind == CommentKind.HANDOFF:
         _require_author_of_work(act, task)
+        require_real(act, [body])
+    if isinstance(act.actor, Agent):
+        _require_unseen_verdict(act, goal, task)
     is_talk = kind == CommentKind.DIALOGUE and task is None and goal.exploring
     if is_talk:
         admit_word(act, goal)
     if command.reply_to is not None:
         tx.get(Comment, command.reply_to)
-    comment = tx.insert(
-        Comment, "OperatorSpoke" if is_talk and isinstance(act.actor, Operator) else "CommentAdded",
-        goal_id=goal.id, task_id=command.task, author=act.label, run_id=act.run.id if act.run else None,
-        kind=kind, body=body, reply_to=command.reply_to, confidence=confidence_of(body),
+    comment = say(
+        act, "OperatorSpoke" if is_talk and isinstance(act.actor, Operator) else "CommentAdded", kind, body,
+        goal=goal.id, task=command.task, reply_to=command.reply_to, confidence=confidence_of(body),
     )  # fmt: skip
     if task is not None and isinstance(act.actor, Agent):
         _keep_experiences(act, task, comment)
@@ -69,6 +73,21 @@ def add_comment(act: Act, command: AddComment) -> Answer:
         objected(act, task, comment)
         sets_off = _adjusting(act, task)
     return {"id": comment.id, **_call(act, comment, () if note is not None else command.mentions, is_talk), **sets_off}
+
+
+def _require_unseen_verdict(act: Act, goal: Goal, task: Task | None) -> None:
+    """Who gave the first verdict of two keeps silent, there and at the goal, until the second is there."""
+    waiting = act.tx.value(
+        "SELECT tasks.id FROM reviews JOIN tasks ON tasks.id = subject_id AND subject = 'task'"
+        " WHERE tasks.goal_id = :goal AND tasks.review_step = 'second' AND settled = 0 AND reviewer = :who"
+        " AND coalesce(:task, tasks.id) = tasks.id LIMIT 1",
+        goal=goal.id, who=act.label, task=task.id if task else None,
+    )  # fmt: skip
+    if waiting is not None:
+        raise Forbidden(
+            f"The second reviewer of T{waiting} must not see your verdict (S2-20); nothing was written.",
+            "Say it after the second verdict.",
+        )
 
 
 def _adjusting(act: Act, before: Task) -> Answer:
@@ -87,8 +106,9 @@ def _call(act: Act, comment: Comment, also: Sequence[str], is_talk: bool) -> Ans
     """Wake whom the comment calls; ask the operator; hold what goes round in circles (S2-28, F7)."""
     from core.commands.mail import ask_about_exchange, ask_by_mail, goes_in_circles, hold
 
-    roles = {agent.slug: agent.role for agent in act.tx.select(AgentRecord, "status <> 'terminated'")}
-    called = wakes(comment.body, comment.kind, act.label, roles, also)
+    staff = act.tx.select(AgentRecord, "status <> 'terminated' ORDER BY id")
+    roles = {agent.slug: agent.role for agent in staff}
+    called = wakes(comment.body, comment.kind, act.label, roles, also, by_role=by_role(staff))
     # In an exploration the coordinator is called by the talk itself, and not a second time by its name.
     by_talk = [name for name in called.names if is_talk and roles[name] == Role.COORDINATOR]
     names = [name for name in called.names if name not in by_talk]
@@ -146,27 +166,3 @@ def _keep_experiences(act: Act, task: Task, comment: Comment) -> None:
                 task_id=task.id, comment_id=comment.id, author=comment.author,
                 body=line.removeprefix(EXPERIENCE_PREFIX).strip(), status="new", uses=0,
             )  # fmt: skip
-
-
-def mention(act: Act, comment: Comment, names: Iterable[str]) -> list[str]:
-    """Wake the named agents: nobody twice, nobody themselves, one pending wake an agent and task (S2-29, F7)."""
-    tx = act.tx
-    woken = []
-    for name in dict.fromkeys(names):
-        found = tx.select(AgentRecord, "slug = :slug AND status <> 'terminated'", slug=name)
-        if not found or found[0].slug == comment.author:
-            continue
-        agent = found[0]
-        pending = tx.value(
-            "SELECT 1 FROM mentions WHERE agent_id = :agent AND coalesce(task_id, 0) = :task"
-            " AND coalesce(goal_id, 0) = :goal AND status = 'pending'",
-            agent=agent.id, task=comment.task_id or 0, goal=comment.goal_id or 0,
-        )  # fmt: skip
-        if pending is None:
-            tx.insert(
-                Mention, "AgentMentioned",
-                comment_id=comment.id, agent_id=agent.id, goal_id=comment.goal_id, task_id=comment.task_id,
-                status=MentionStatus.PENDING, run_id=None,
-            )  # fmt: skip
-        woken.append(agent.slug)
-    return woken

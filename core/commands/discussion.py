@@ -7,6 +7,7 @@ from pydantic import Field
 from core.commands.goal_progress import activate
 from core.commands.registry import Act, Answer, Command, Reason, Text, handles, letters
 from core.commands.runs import end_live_runs
+from core.commands.telling import say
 from core.domain.actors import HUMAN
 from core.domain.discussion import goes_on, missing, outcome_of
 from core.domain.entities import AgentRecord, Comment, Decision, Goal, Task, Turn
@@ -146,11 +147,7 @@ def end_discussion(act: Act, command: EndDiscussion) -> Answer:
         raise Conflict(f"The discussion of {goal.name_tag} is over: {last.outcome}.", "The coordinator rules.")
     note = command.note.strip()
     if note:
-        act.tx.insert(
-            Comment, "DiscussionNoteWritten",
-            goal_id=goal.id, task_id=None, author=act.label, run_id=None, kind=CommentKind.DIALOGUE, body=note,
-            reply_to=None, confidence=None,
-        )  # fmt: skip
+        say(act, "DiscussionNoteWritten", CommentKind.DIALOGUE, note, goal=goal.id)
     if last is None:
         turn = _begin(
             act, goal, 1, "DiscussionEnded", _marks(act), agents=(), outcome=TurnOutcome.ENDED, ended_at=act.tx.now
@@ -202,9 +199,8 @@ def waive_decision(act: Act, command: WaiveDecision) -> Answer:
     if decision.waived_by:
         raise Conflict(f"Decision {decision.id} is waived already, by {decision.waived_by}.", "")
     act.tx.update(decision, "DecisionWaived", waived_by=HUMAN)
-    comment = act.tx.insert(
-        Comment, "DecisionWaiverWritten",
-        goal_id=goal.id, task_id=decision.task_id, author=act.label, run_id=None, kind=CommentKind.DIALOGUE,
-        body=f"Decision {decision.id} is waived: {command.reason}", reply_to=decision.comment_id, confidence=None,
+    comment = say(
+        act, "DecisionWaiverWritten", CommentKind.DIALOGUE, f"Decision {decision.id} is waived: {command.reason}",
+        goal=goal.id, task=decision.task_id, reply_to=decision.comment_id,
     )  # fmt: skip
     return {"id": decision.id, "waived": True, "comment": comment.id}

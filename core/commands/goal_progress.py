@@ -7,9 +7,10 @@ from pydantic import Field
 from core.commands.moves import cancel_questions, kill_run, meet_dependency, move_task
 from core.commands.registry import Act, Answer, Command, Reason, Text, handles, letters
 from core.commands.rounds import open_round
+from core.commands.telling import say
 from core.domain.actors import HUMAN, SYSTEM
 from core.domain.discussion import is_placeholder
-from core.domain.entities import Comment, Goal, MustHave, Round, Run, Task, TaskDep
+from core.domain.entities import Goal, MustHave, Round, Run, Task, TaskDep
 from core.domain.errors import Conflict, Invalid
 from core.domain.goals import is_reviewed
 from core.domain.lifecycles import GOAL, ROUND, Who
@@ -171,18 +172,7 @@ class SendBackGoal(Command):
 def send_back_goal(act: Act, command: SendBackGoal) -> Answer:
     goal = act.tx.get(Goal, command.goal)
     GOAL.require(goal.name_tag, goal.status, GoalStatus.ACTIVE, "SendBackGoal", act.capacities)
-    comment = act.tx.insert(
-        Comment,
-        "GoalNoteWritten",
-        goal_id=goal.id,
-        task_id=None,
-        author=act.label,
-        run_id=None,
-        kind=CommentKind.MAIL_REQUEST,
-        body=command.note,
-        reply_to=None,
-        confidence=None,
-    )
+    comment = say(act, "GoalNoteWritten", CommentKind.MAIL_REQUEST, command.note, goal=goal.id)
     act.tx.update(goal, "GoalSentBack", status=GoalStatus.ACTIVE, reason=command.note)
     return {"id": goal.id, "status": "active", "comment": comment.id}
 

@@ -7,9 +7,10 @@ from pydantic import Field
 from core.commands.must_haves import MustHaveDraft, delivered_ids
 from core.commands.registry import Act, Answer, Command, Reason, Text, Title, handles, letters
 from core.commands.tasks import NewTask, add_task
+from core.commands.telling import mention, say
 from core.domain.actors import HUMAN, Agent, Operator
 from core.domain.discussion import placeholder_key
-from core.domain.entities import Comment, Company, Goal, MustHave, Task
+from core.domain.entities import Company, Goal, MustHave, Task
 from core.domain.errors import Conflict, Forbidden, Invalid
 from core.domain.goal_change import Numbered, Wanted, numbered, without
 from core.domain.goals import content_hash, is_reviewed, mission_is_defined
@@ -251,24 +252,11 @@ class ReviseGoal(Command):
 
 @handles(ReviseGoal)
 def revise_goal(act: Act, command: ReviseGoal) -> Answer:
-    from core.commands.comments import mention
-
     goal = act.tx.get(Goal, command.goal)
     if goal.status != GoalStatus.DRAFT:
         raise Conflict(f"{goal.name_tag} is {goal.status}: only a draft can be sent back.", GOAL.hint(goal.status))
     if goal.origin != Origin.CEO:
         raise Conflict(f"{goal.name_tag} is your own draft.", "Edit it.")
-    comment = act.tx.insert(
-        Comment,
-        "GoalSentToAuthor",
-        goal_id=goal.id,
-        task_id=None,
-        author=act.label,
-        run_id=None,
-        kind=CommentKind.MAIL_REQUEST,
-        body=command.note,
-        reply_to=None,
-        confidence=None,
-    )
+    comment = say(act, "GoalSentToAuthor", CommentKind.MAIL_REQUEST, command.note, goal=goal.id)
     woken = mention(act, comment, [goal.created_by])
     return {"id": goal.id, "comment": comment.id, "wakes": woken}

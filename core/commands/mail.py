@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from core.commands.approvals import answers, ask, consume_as_system
 from core.commands.registry import Act
+from core.commands.telling import mention, say
 from core.domain.actors import HUMAN, Agent, System
 from core.domain.entities import AgentRecord, Approval, Comment, Goal, Mention, Task
 from core.domain.limits import EXCHANGE_MESSAGES
@@ -77,17 +78,14 @@ _ASKING = frozenset({CommentKind.QUESTION, CommentKind.MAIL_REQUEST})
 @answers(ApprovalKind.MAIL)
 def answer_mail(act: Act, approval: Approval) -> str:
     """The operator's word goes below the question and wakes who asked; a no says nothing and wakes nobody."""
-    from core.commands.comments import mention
-
     if approval.status == ApprovalStatus.APPROVED:
         consume_as_system(act, approval)
     asked = act.tx.find(Comment, approval.payload.get("comment"))
     if approval.status == ApprovalStatus.REJECTED or asked is None:
         return "put aside"
-    reply = act.tx.insert(
-        Comment, "MailAnswered",
-        goal_id=asked.goal_id, task_id=asked.task_id, author=act.label, run_id=None, kind=CommentKind.DIALOGUE,
-        body=approval.note or "Yes.", reply_to=asked.id, confidence=None,
+    reply = say(
+        act, "MailAnswered", CommentKind.DIALOGUE, approval.note or "Yes.",
+        goal=asked.goal_id, task=asked.task_id, reply_to=asked.id,
     )  # fmt: skip
     mention(act, reply, [asked.author])
     return "answered"
@@ -200,7 +198,7 @@ def hold(act: Act, comment: Comment, names: Sequence[str]) -> list[str]:
     for agent in act.tx.select(AgentRecord, "status <> 'terminated' ORDER BY id"):
         if agent.slug not in names:
             continue
-        known = {mention.status for mention in _mentions_of(act, comment, agent.id)}
+        known = {one.status for one in _mentions_of(act, comment, agent.id)}
         if MentionStatus.PENDING in known:
             continue
         held.append(agent.slug)
@@ -243,13 +241,11 @@ def answer_exchange(act: Act, approval: Approval) -> str:
         consume_as_system(act, approval)
     subject, _, number = approval.entity.partition(":")
     where = "task_id = :id" if subject == "task" else "task_id IS NULL AND goal_id = :id"
-    woken: set[int] = {
-        mention.agent_id for mention in act.tx.select(Mention, f"{where} AND status = 'pending'", id=int(number))
-    }
-    for mention in act.tx.select(Mention, f"{where} AND status = 'held' ORDER BY id", id=int(number)):
-        if goes_on and mention.agent_id not in woken:
-            act.tx.update(mention, "MentionReleased", status=MentionStatus.PENDING)
-            woken.add(mention.agent_id)
+    woken = {one.agent_id for one in act.tx.select(Mention, f"{where} AND status = 'pending'", id=int(number))}
+    for held in act.tx.select(Mention, f"{where} AND status = 'held' ORDER BY id", id=int(number)):
+        if goes_on and held.agent_id not in woken:
+            act.tx.update(held, "MentionReleased", status=MentionStatus.PENDING)
+            woken.add(held.agent_id)
         else:
-            act.tx.update(mention, "MentionDropped", status=MentionStatus.DROPPED)
+            act.tx.update(held, "MentionDropped", status=MentionStatus.DROPPED)
     return "goes on" if goes_on else "stopped"

@@ -9,8 +9,9 @@ from pydantic import Field
 from core.commands.approvals import ask_anew, consume
 from core.commands.moves import move_task, require_current_run
 from core.commands.registry import Act, Answer, Command, handles, letters
-from core.domain.actors import SYSTEM
-from core.domain.entities import Approval, Comment, Task
+from core.commands.telling import say
+from core.domain.actors import SYSTEM, System
+from core.domain.entities import Approval, Task
 from core.domain.errors import Conflict
 from core.domain.goals import canonical_hash
 from core.domain.guardrails import PUBLICATION, GuardAction, RedLine
@@ -125,11 +126,8 @@ def _block(act: Act, task: Task, line: RedLine, payload: dict[str, Any]) -> Answ
         task=task.id, by=SYSTEM, body=body,
     )  # fmt: skip
     if told is None:
-        act.tx.insert(
-            Comment, "CommentAdded",
-            goal_id=task.goal_id, task_id=task.id, author=SYSTEM, run_id=None, kind=CommentKind.NOTE, body=body,
-            reply_to=None, confidence=None,
-        )  # fmt: skip
+        as_system = Act(act.tx, System(), act.capacities)
+        say(as_system, "CommentAdded", CommentKind.NOTE, body, goal=task.goal_id, task=task.id)
     facts = {"task": task.id, "line": line.name, "act": canonical_hash(payload)}
     act.tx.record("RedLineBlocked", "redline", task.id, facts)
     if task.status == TaskStatus.CLAIMED:

@@ -10,6 +10,7 @@ from core.blackboard.transaction import Transaction
 from core.commands.challenges import require_unchallenged
 from core.commands.goal_changes import require_unchanging
 from core.commands.registry import Act, Answer, Command, Text, handles, letters
+from core.commands.telling import say
 from core.domain.actors import HUMAN
 from core.domain.coverage import Coverage, cover
 from core.domain.entities import Comment, Decision, Goal, Output, Round, Task
@@ -56,11 +57,7 @@ def report_goal(act: Act, command: ReportGoal) -> Answer:
         notes=_notes(tx, goal), spent=_spent(tx, goal), red_lines=_red_lines(tx, goal),
     )  # fmt: skip
     output = _insert(act, goal, version, compose(facts, INLINE_OUTPUT_MAX), command.summary)
-    tx.insert(
-        Comment, "GoalReportPosted",
-        goal_id=goal.id, task_id=None, author=act.label, run_id=act.own_run().id, kind=CommentKind.REPORT,
-        body=command.summary, reply_to=None, confidence=None,
-    )  # fmt: skip
+    say(act, "GoalReportPosted", CommentKind.REPORT, command.summary, goal=goal.id)
     goal = tx.update(goal, "GoalReported", status=GoalStatus.REPORTING)
     return {"id": goal.id, "status": str(goal.status), "output": output.id, "version": version}
 

@@ -7,7 +7,8 @@ from core.commands.moves import join_round, meet_dependency, move_task, note_pro
 from core.commands.registry import Act, Answer, Command, Reason, handles, letters
 from core.commands.shaping import require_shape
 from core.commands.tasks import NewTask, add_task, admit_work_of_agents
-from core.domain.entities import Comment, Goal, Round, Task, TaskDep
+from core.commands.telling import mention, say
+from core.domain.entities import Goal, Round, Task, TaskDep
 from core.domain.errors import Conflict, Invalid
 from core.domain.lifecycles import TASK
 from core.domain.limits import PARTS_MAX, RUN_ATTEMPTS
@@ -129,18 +130,12 @@ class SendBackTask(Command):
 
 @handles(SendBackTask)
 def send_back_task(act: Act, command: SendBackTask) -> Answer:
-    from core.commands.comments import mention
-
     task = act.tx.get(Task, command.task)
     act.require_own_goal(task.goal_id)
     TASK.require(task.name_tag, task.status, TaskStatus.DRAFT, "SendBackTask", act.capacities)
     _require_no_endless_return(act, task)
     task = move_task(act, task, TaskStatus.DRAFT, "SendBackTask", "TaskSentBack", reason=command.why)
-    comment = act.tx.insert(
-        Comment, "TaskSentToAuthor",
-        goal_id=task.goal_id, task_id=task.id, author=act.label, run_id=act.run.id if act.run else None,
-        kind=CommentKind.MAIL_REQUEST, body=command.why, reply_to=None, confidence=None,
-    )  # fmt: skip
+    comment = say(act, "TaskSentToAuthor", CommentKind.MAIL_REQUEST, command.why, goal=task.goal_id, task=task.id)
     return {"id": task.id, "status": "draft", "comment": comment.id, "wakes": mention(act, comment, [task.created_by])}
 
 

@@ -11,7 +11,7 @@ from core.commands.verdicts import (
     settle,
     subject_hash,
 )
-from core.commands.verified import require_delivered
+from core.commands.verified import require_delivered, require_real
 from core.domain.entities import AgentRecord, Goal, Review, Run, Task
 from core.domain.errors import Conflict, Forbidden, Invalid
 from core.domain.lifecycles import TASK
@@ -100,6 +100,8 @@ def _admit_judge(act: Act, task: Task, agent: AgentRecord, run: Run, known: list
 def _check_verdict(act: Act, task: Task, goal: Goal, command: ReviewTask, known: list[Review]) -> bool:
     """Whether earlier findings bind this verdict. Raises Invalid for what a verdict must not be."""
     _check_opened(act, task, command)
+    told = [text for one in command.findings for text in (one.what, one.where, one.change)]
+    require_real(act, [command.summary, *told])
     silent = [name for name in required_dimensions(task.risk) if not command.dimensions.get(name, "").strip()]
     if silent:
         raise Invalid(

@@ -300,9 +300,17 @@ def finish_run(act: Act, command: FinishRun) -> Answer:
     if retry_at is None and (limited or _needs_rest(run)):
         retry_at = tx.now + TICK_MS
     if retry_at is not None:
-        tx.update(tx.get(AgentRecord, run.agent_id), "AgentCooledDown", cooldown_until=retry_at)
+        _cool_down(act, tx.get(AgentRecord, run.agent_id), retry_at, shared=limited)
     give_back(act, run, command.detail or f"{run.name_tag} ended {run.status}", costs_attempt=not limited)
     return {"id": run.id, "status": str(run.status), "finished": True}
+
+
+def _cool_down(act: Act, agent: AgentRecord, until: int, *, shared: bool) -> None:
+    """No run before `until`; after a 429 for nobody who names the same provider in its runner's settings (F14)."""
+    provider = agent.runner.get("provider") if shared else None
+    for one in act.tx.select(AgentRecord, "status <> 'terminated' ORDER BY id") if provider else [agent]:
+        if one.id == agent.id or (one.runner.get("provider") == provider and (one.cooldown_until or 0) < until):
+            act.tx.update(one, "AgentCooledDown", cooldown_until=until)
 
 
 def _needs_rest(run: Run) -> bool:

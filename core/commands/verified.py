@@ -1,11 +1,14 @@
 """The mechanical stage of a review, in code: before a task is handed in and again before its approval (S2-20, F9)."""
 
+from collections.abc import Iterable
+
 from core.commands.outputs import hash_file, outputs_folder
 from core.commands.registry import Act
 from core.domain.coverage import last_delivered
-from core.domain.entities import Output, Task
+from core.domain.entities import Entity, Output, Task
 from core.domain.errors import Conflict, Invalid
 from core.domain.limits import INLINE_OUTPUT_MAX
+from core.domain.references import named_ids
 from core.domain.reviewing import unnamed
 
 
@@ -35,6 +38,17 @@ def require_delivered(act: Act, task: Task, handoff_of: int | None = None) -> No
     if missing:
         what = "; ".join(missing)
         raise Conflict(f"{task.name_tag} is {task.status} and not complete: {what}.", "Make that good first.")
+
+
+def require_real(act: Act, texts: Iterable[str]) -> None:
+    """Raises Invalid for a task or an output that these texts name and that is not on the board (F9)."""
+    things: dict[str, type[Entity]] = {Task.letter: Task, Output.letter: Output}
+    for letter, number in named_ids(texts):
+        if act.tx.find(things[letter], number) is None:
+            raise Invalid(
+                f"The text names {letter}{number}, which is not on this board; nothing was written.",
+                "Name what is there; what is no id is written otherwise, e.g. with a hyphen.",
+            )
 
 
 def _spoiled(act: Act, outputs: list[Output]) -> list[str]:

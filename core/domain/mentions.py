@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
 from core.domain.actors import HUMAN, SYSTEM
+from core.domain.entities import AgentRecord
 from core.domain.limits import EXCHANGE_MESSAGES
-from core.domain.states import CommentKind
+from core.domain.states import AgentStatus, CommentKind, Role
 
 NOTE_COMMAND = "/note"
 PERSON = frozenset({"operator", HUMAN})
@@ -59,15 +60,34 @@ def as_note(body: str) -> str | None:
     return rest.strip() if rest != text and rest[:1].strip() == "" else None
 
 
-def wakes(body: str, kind: CommentKind, author: str, known: Iterable[str], also: Sequence[str] = ()) -> Wakes:
+def by_role(agents: Iterable[AgentRecord]) -> dict[str, str]:
+    """The short name that a role calls, e.g. `@coordinator`: its first active agent. An executor is called by name."""
+    found: dict[str, str] = {}
+    for agent in agents:
+        if agent.status == AgentStatus.ACTIVE and agent.role != Role.EXECUTOR:
+            found.setdefault(str(agent.role), agent.slug)
+    return found
+
+
+def wakes(
+    body: str,
+    kind: CommentKind,
+    author: str,
+    known: Iterable[str],
+    also: Sequence[str] = (),
+    *,
+    by_role: Mapping[str, str] | None = None,
+) -> Wakes:
     """Whom this comment calls, were `author` to send it. Nobody calls themselves, and a note calls nobody.
 
-    `also` are names that the sender chose beside those in the text; with them even a note calls.
+    `also` are names that the sender chose beside those in the text; with them even a note calls. `by_role` is whom a
+    role calls where nobody has that name (S2-08).
     """
     if as_note(body) is not None or (kind == CommentKind.NOTE and not also):
         return Wakes()
     known = set(known)
-    called = list(dict.fromkeys([*also, *_called(body)]))
+    roles = by_role or {}
+    called = list(dict.fromkeys(name if name in known else roles.get(name, name) for name in [*also, *_called(body)]))
     names = tuple(name for name in called if name in known and name != author)
     strange = [name[:_SHOWN] for name in called if name not in known and name not in PERSON and name != author]
     unknown = {name: nearest(name, known - {author}) for name in strange[:_UNKNOWN_MAX]}

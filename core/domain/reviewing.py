@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.domain.entities import Criterion, Goal, Output, Review, Task
-from core.domain.states import Dimension, Risk, Verdict
+from core.domain.states import Dimension, Freedom, Risk, Verdict
 
 HANDOFF = "handoff"
 AUTHENTICITY = "authenticity"
@@ -22,6 +22,14 @@ ASKS: Mapping[Dimension, str] = {
     Dimension.CODE_QUALITY: "What was made can be read, run and changed by somebody else.",
     Dimension.DIRECTION: "It leads to the goal above the task, and to nothing else.",
     Dimension.ARTEFACT_AUTHENTICITY: "What is claimed is really there, and is what it is said to be.",
+}
+# How freely each is judged: what can be checked leaves no room (S2-19, S2-23).
+FREEDOM: Mapping[Dimension, Freedom] = {
+    Dimension.REQUIREMENT_COVERAGE: Freedom.MID,
+    Dimension.DESIGN_CONSISTENCY: Freedom.MID,
+    Dimension.CODE_QUALITY: Freedom.LOW,
+    Dimension.DIRECTION: Freedom.MID,
+    Dimension.ARTEFACT_AUTHENTICITY: Freedom.LOW,
 }
 _ALWAYS = frozenset({Dimension.REQUIREMENT_COVERAGE, Dimension.ARTEFACT_AUTHENTICITY})
 _STRICTNESS = (Verdict.APPROVED, Verdict.NEEDS_REVISION, Verdict.REJECTED)

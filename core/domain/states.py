@@ -156,6 +156,7 @@ class CommentKind(StrEnum):
     MAIL_INFORM = "mail_inform"
     MAIL_REQUEST = "mail_request"
     REPORT = "report"
+    REVIEW = "review"
 
 
 class OutputType(StrEnum):
@@ -180,6 +181,14 @@ class Dimension(StrEnum):
     CODE_QUALITY = "code_quality"
     DIRECTION = "direction"
     ARTEFACT_AUTHENTICITY = "artefact_authenticity"
+
+
+class Freedom(StrEnum):
+    """How much a reviewer may judge by its own measure (S2-23)."""
+
+    HIGH = "high"
+    MID = "mid"
+    LOW = "low"
 
 
 class ReviewStep(StrEnum):

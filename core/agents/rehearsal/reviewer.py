@@ -73,7 +73,7 @@ async def say(shift: Shift, task: Task, judged: Judged) -> None:
     what = f"{counted(len(judged.checked), 'figure')} computed again"
     finding = f"; {judged.findings[0]['what']} ({judged.findings[0]['where']})" if judged.findings else ""
     body = f"{words[judged.verdict]}: {what}{cut(finding, 600)}. [confidence: {confidence(judged)}]"
-    await shift.act("AddComment", task=task.id, kind=CommentKind.NOTE, body=body)
+    await shift.act("AddComment", task=task.id, kind=CommentKind.REVIEW, body=body)
 
 
 def refuse(judged: Judged, task: Task, figures: list[Delivery]) -> None:

@@ -1,0 +1,34 @@
+"""What the review of a round is begun with: the goal, what was delivered, and what was said (S2-11)."""
+
+from pathlib import Path
+
+from core.agents.runner import Assignment, Desk, Outcome
+from core.domain.states import RunKind
+from core.simulation.simulator import a_simulation
+
+
+async def test_the_coordinator_is_given_goal_outputs_and_comments_and_nobody_else_is(tmp_path: Path) -> None:
+    seen: dict[RunKind, Assignment] = {}
+    async with a_simulation(tmp_path) as simulation:
+        play = simulation.agents.run
+
+        async def run(assignment: Assignment, desk: Desk) -> Outcome:
+            seen.setdefault(assignment.run.kind, assignment)
+            return await play(assignment, desk)
+
+        simulation.agents.run = run  # type: ignore[method-assign]
+        goal = await simulation.operator("CreateGoal", title="Audit", must_haves=("count",), split=False)
+        await simulation.operator("DispatchGoal", goal=goal["id"])
+        await simulation.operator("AddComment", goal=goal["id"], kind="dialogue", body="Mind the links.")
+        for _ in range(20):
+            await simulation.step()
+            if RunKind.ROUND_REVIEW in seen:
+                break
+    review = seen[RunKind.ROUND_REVIEW]
+    assert review.material["goal_snapshot"]["title"] == "Audit"
+    assert [must["state"] for must in review.material["goal_snapshot"]["must_haves"]] == ["covered"]
+    outputs = review.material["round_outputs"]["outputs"]
+    assert outputs
+    assert all(output["must_haves"] or output["task_id"] for output in outputs)
+    assert review.material["round_comments"]["total"] >= 1
+    assert {kind for kind, assignment in seen.items() if assignment.material} == {RunKind.ROUND_REVIEW}
