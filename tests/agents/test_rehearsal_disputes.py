@@ -144,5 +144,7 @@ async def test_high_risk_needs_a_second_look_by_somebody_else(tmp_path: Path) ->
         assert {first.reviewer, second.reviewer} == {"vera", "cato"}
         assert (first.stage, second.stage) == ("review", "second")
         # Nobody read the first verdict before the second was given.
-        notes = await play.all(Comment, "task_id = :id AND kind = :kind ORDER BY id", id=task.id, kind=CommentKind.NOTE)
-        assert [note.author for note in notes] == [second.reviewer]
+        said = await play.all(
+            Comment, "task_id = :id AND kind = :kind ORDER BY id", id=task.id, kind=CommentKind.REVIEW
+        )
+        assert [comment.author for comment in said] == [second.reviewer]

@@ -107,5 +107,6 @@ def test_agents_work_is_told_in_kinds_of_their_own() -> None:
         CommentKind.PLAN,
         CommentKind.OBSERVATION,
         CommentKind.REBUTTAL,
+        CommentKind.REVIEW,
     }
     assert set(BY_PERSONS) == set(CommentKind) - of_agents
