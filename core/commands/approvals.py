@@ -97,6 +97,12 @@ class RequestApproval(Command):
     """Ask the operator about a goal or a round; the answer is a decision on the approval."""
 
     who = letters("CXS")
+    example = {
+        "kind": "question",
+        "entity": "goal:3",
+        "title": "May the audit leave the archives out?",
+        "payload": {"why": "…"},
+    }
     kind: ApprovalKind
     entity: str = Field(pattern=r"^(task|goal|round|agent|company):[0-9]+$", description="e.g. goal:3")
     title: Title

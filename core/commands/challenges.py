@@ -29,6 +29,7 @@ class ChallengeRound(Command):
     """Challenge what the coordinator decided about a round, with facts; once a round, before the goal is reported."""
 
     who = letters("R")
+    example = {"round": 4, "facts": "M2 counts as covered, but O17 names only half of the files."}
     round: int
     facts: Text = Field(min_length=1, description="What the decision overlooks, and where it can be seen")
 
@@ -79,6 +80,7 @@ class AnswerChallenge(Command):
     """Answer a challenge of a round's review, once: ACCEPT settles it, else the operator decides."""
 
     who = letters("C")
+    example = {"approval": 9, "answer": "PARTIAL", "facts": "O17 does name half of them; O21 names the rest."}
     approval: int
     answer: RebuttalAnswer
     facts: Text = Field(min_length=1, description="Why, with what can be seen on the board")

@@ -28,6 +28,7 @@ class AddComment(Command):
     """
 
     who = letters("HACRXS")
+    example = {"task": 12, "kind": "question", "body": "@rita does an empty file count?"}
     task: int | None = None
     goal: int | None = None
     kind: CommentKind = CommentKind.NOTE

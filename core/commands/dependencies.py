@@ -59,6 +59,7 @@ class AddDependency(Command):
     """Let a task wait for another one; a circle is refused."""
 
     who = letters("HCA")
+    example = {"task": 13, "depends_on": 12, "on_fail": "hold"}
     task: int
     depends_on: int
     on_fail: OnFail = OnFail.CANCEL
@@ -79,6 +80,7 @@ class WaiveDependency(Command):
     """Let a task go on without what it waits for (e.g. held because that failed)."""
 
     who = letters("HC")
+    example = {"task": 13, "depends_on": 12}
     task: int
     depends_on: int
 

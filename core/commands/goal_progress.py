@@ -89,6 +89,7 @@ class ActivateGoal(Command):
     """End the planning: every draft task of the goal becomes part of round 1."""
 
     who = letters("CS")
+    example = {"goal": 3}
     goal: int
 
 

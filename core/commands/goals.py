@@ -53,6 +53,11 @@ class CreateGoal(Command):
     """Make a draft goal. Dispatching it is another act (S1-10)."""
 
     who = letters("HX")
+    example = {
+        "title": "Audit the folder",
+        "must_haves": ({"text": "The number of files", "verify": "Count them again."},),
+        "split": False,
+    }
     title: Title
     description: Text = ""
     must_haves: tuple[MustHaveDraft | Title, ...] = Field(
@@ -137,6 +142,7 @@ class EditGoal(Command):
     """Change a draft. A human's edit reviews what it saved; an agent's edit clears the review (D-02)."""
 
     who = letters("HXC")
+    example = {"goal": 3, "must_haves": ({"id": "M1", "text": "The number of files", "verify": "Count again."},)}
     goal: int
     title: Title | None = None
     description: Text | None = None

@@ -28,6 +28,7 @@ class ProposeHire(Command):
     """Ask the operator for another agent; it appears when they approve. One question a name (F13, F26)."""
 
     who = letters("X")
+    example = {"slug": "ida", "name": "Ida", "role": "executor", "capabilities": ("count",), "why": "Nobody can count."}
     slug: Slug
     name: Title
     role: Role

@@ -31,6 +31,7 @@ class ProposeOrganisation(Command):
     """Ask the operator for other reporting lines and duties. Until they decide the organisation is under review."""
 
     who = letters("X")
+    example = {"changes": ({"agent": "ida", "manager": "cora"},), "why": "The coordinator plans her work."}
     changes: tuple[OrgChange, ...] = Field(min_length=1, max_length=200)
     why: Reason = Field(description="What is better afterwards")
 

@@ -21,6 +21,10 @@ class AddOutput(Command):
 
     who = letters("AC")
     reads_guardrails = True
+    example = {
+        "task": 12, "type": "document", "title": "Number of files", "summary": "43 files in 6 folders.",
+        "content": "There are 43 files.", "must_haves": ("M1",),
+    }  # fmt: skip
     task: int | None = None
     goal: int | None = None
     type: OutputType = Field(description="code, document, data, config or other (S4-02)")

@@ -20,6 +20,7 @@ class PostPlan(Command):
     """
 
     who = letters("A")
+    example = {"task": 12, "body": "I count by two ways and compare, because links may count twice."}
     task: int
     body: str = Field(min_length=1, max_length=COMMENT_MAX, description="What you will do, and why so")
 

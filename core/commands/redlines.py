@@ -27,6 +27,7 @@ class CheckAct(Command):
 
     who = letters("A")
     reads_guardrails = True
+    example = {"task": 12, "act": {"tool": "shell", "command": "rm -r build"}}
     task: int
     act: dict[str, Any] = Field(min_length=1, description="Exactly what will be done, e.g. tool and arguments")
     approval: int | None = Field(None, description="The approval that was granted for exactly this act")

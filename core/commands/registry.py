@@ -57,16 +57,16 @@ def _require_storable(value: Any) -> None:
             _require_storable(part)
 
 
-class Command(BaseModel):
-    """A request to change the blackboard. Unknown fields are errors (S1-02).
+class Request(BaseModel):
+    """What is asked of the board by name and arguments: a command, or a query. Unknown fields are errors.
 
-    `who` holds the capacities that may send it at all; lifecycles narrow that by state.
+    `who` holds the capacities that may send it at all; `example` are arguments that parse, as an agent is shown them.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     who: ClassVar[frozenset[Who]] = frozenset()
-    reads_guardrails: ClassVar[bool] = False  # the file is read again first, if it changed
+    example: ClassVar[dict[str, Any]] = {}
 
     @model_validator(mode="before")
     @classmethod
@@ -74,6 +74,15 @@ class Command(BaseModel):
         """What the board cannot store is refused at the door, however deep it lies in free-form fields."""
         _require_storable(arguments)
         return arguments
+
+
+class Command(Request):
+    """A request to change the blackboard (S1-02); lifecycles narrow by state what `who` allows.
+
+    Every command that an agent may send has an `example`.
+    """
+
+    reads_guardrails: ClassVar[bool] = False  # the file is read again first, if it changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +127,7 @@ class Act:
 
 
 C = TypeVar("C", bound=Command)
+R = TypeVar("R", bound=BaseModel)
 Handler = Callable[[Act, Any], Answer]
 
 
@@ -129,6 +139,11 @@ class Registered:
     model: type[Command]
     handler: Handler
     about: str
+
+    @property
+    def example(self) -> dict[str, Any]:
+        """Arguments that parse; empty for a command that no agent sends."""
+        return self.model.example
 
 
 REGISTRY: dict[str, Registered] = {}
@@ -158,8 +173,8 @@ def parse(name: str, arguments: dict[str, Any]) -> Command:
     return build(registered.model, **arguments)
 
 
-def build(model: type[C], /, **arguments: Any) -> C:
-    """A command from keyword arguments. Raises Invalid, which names each wrong field."""
+def build(model: type[R], /, **arguments: Any) -> R:
+    """A command or query from keyword arguments. Raises Invalid, which names each wrong field."""
     try:
         return model.model_validate(arguments)
     except ValidationError as error:

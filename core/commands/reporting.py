@@ -28,6 +28,12 @@ class ReportGoal(Command):
     """Hand the report to the operator: every must-have and decision is covered, or waived by a person (F10, S2-24)."""
 
     who = letters("C")
+    example = {
+        "goal": 3,
+        "summary": "All is counted.",
+        "findings": ("There are 43 files.",),
+        "not_done": ("Archives.",),
+    }
     goal: int
     summary: Text = Field(min_length=1, description="What the operator should know first")
     findings: tuple[Text, ...] = Field((), max_length=100, description="Key findings, a line each")

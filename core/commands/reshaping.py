@@ -22,6 +22,14 @@ class SplitTask(Command):
     """Put parts in the place of a task that nobody works on; what waited for it waits for all of them."""
 
     who = letters("HC")
+    example = {
+        "task": 12,
+        "parts": (
+            {"title": "Count the text files", "end_state": "Their number.", "must_haves": ("M1",)},
+            {"title": "Count the other files", "end_state": "Their number.", "must_haves": ("M1",)},
+        ),
+        "reason": "It is too much for one run.",
+    }
     task: int
     parts: tuple[NewTask, ...] = Field(min_length=2, max_length=PARTS_MAX)
     reason: Reason
@@ -124,6 +132,7 @@ class SendBackTask(Command):
     """Make a pending task a draft again because something is missing in it; its author is woken with the reason."""
 
     who = letters("HCS")
+    example = {"task": 12, "why": "It does not say how one sees that it is done."}
     task: int
     why: Reason
 

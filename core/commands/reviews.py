@@ -36,6 +36,14 @@ class ReviewTask(Command):
     """Judge a submitted task; names the outputs that were opened."""
 
     who = letters("R")
+    example = {
+        "task": 12, "verdict": "needs_revision", "summary": "Counted again; links were not looked at.",
+        "findings": ({
+            "what": "42 is wrong", "where": "O17, first line", "change": "43", "because": "one link was left out",
+            "criterion": "end_state",
+        },),
+        "opened_outputs": (17,), "dimensions": dict.fromkeys(Dimension, "What I found."),
+    }  # fmt: skip
     task: int
     verdict: Verdict
     summary: Text = Field(min_length=1, description="What is good, or what is wrong; also what you could not check")

@@ -64,6 +64,7 @@ class OpenRound(Command):
     """Open the next round of an active goal with these tasks."""
 
     who = letters("C")
+    example = {"goal": 3, "tasks": ({"title": "Count the links", "end_state": "Their number.", "must_haves": ("M2",)},)}
     goal: int
     tasks: tuple[NewTask, ...] = Field(min_length=1, max_length=TASKS_AT_ONCE)
 
@@ -107,6 +108,11 @@ class ReviewRound(Command):
     """Close a finished round: three answers and exactly one decision (S2-11, S3-19)."""
 
     who = letters("C")
+    example = {
+        "round": 4, "goal_clear": "Yes.", "covered": "M1 by O17; M2 is open.", "next_step": "Count the links.",
+        "decision": "next_round",
+        "tasks": ({"title": "Count the links", "end_state": "Their number.", "must_haves": ("M2",)},),
+    }  # fmt: skip
     round: int
     goal_clear: Text = Field(min_length=1, description="Is the goal still clear?")
     covered: Text = Field(min_length=1, description="Do the outputs cover the goal?")

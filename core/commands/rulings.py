@@ -24,6 +24,7 @@ class RebutReview(Command):
     """
 
     who = letters("A")
+    example = {"task": 12, "answer": "PARTIAL", "facts": "The link was left out, but `ls | wc -l` prints 43."}
     task: int
     answer: RebuttalAnswer
     facts: str = Field("", max_length=TEXT_MAX - _BEFORE_FACTS, description="What shows it; only ACCEPT needs none")
@@ -86,6 +87,7 @@ class RuleTask(Command):
     """Decide a disputed verdict: what you say stands, and nobody answers it any more."""
 
     who = letters("C")
+    example = {"task": 12, "verdict": "approved", "because": "I counted again: O17 names all 43 files."}
     task: int
     verdict: Verdict
     because: Text = Field(min_length=1, description="Which side is right, and by which fact")

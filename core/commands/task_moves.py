@@ -18,6 +18,7 @@ class AssignTask(Command):
     """Give a pending task to an agent."""
 
     who = letters("HCS")
+    example = {"task": 12, "agent": "ada"}
     task: int
     agent: Slug
 
@@ -47,6 +48,7 @@ class UnblockTask(Command):
     """What blocked a task is solved: it is pending again."""
 
     who = letters("SCHX")
+    example = {"task": 12, "note": "The folder can be read now."}
     task: int
     note: Text = ""
 
@@ -97,6 +99,7 @@ class CancelTask(Command):
     """End a task without a result."""
 
     who = letters("HCS")
+    example = {"task": 12, "reason": "T15 delivers the same."}
     task: int
     reason: Reason
 

@@ -139,6 +139,7 @@ class CreateTask(NewTask, Command):
     """Make a task below a goal: a draft before the goal is active, else pending in its open round."""
 
     who = letters("HCAX")
+    example = {"goal": 3, "title": "Count the files", "end_state": "Their number.", "must_haves": ("M1",)}
     goal: int
     draft: bool = Field(False, description="Keep it a draft even if a round is open")
 
@@ -203,6 +204,7 @@ class EnqueueTask(Command):
     """Make a draft task pending in its goal's open round."""
 
     who = letters("HCXA")
+    example = {"task": 12}
     task: int
 
 
@@ -219,6 +221,7 @@ class EditTask(Command):
     """
 
     who = letters("HCA")
+    example = {"task": 12, "end_state": "The number of files, counted in two ways."}
     task: int
     title: Title | None = None
     intent: Text | None = None

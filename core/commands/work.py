@@ -20,6 +20,7 @@ class ClaimTask(Command):
     """Take a pending task: compare-and-swap, one winner; at most one claim a run and one task an agent (S3-04)."""
 
     who = letters("A")
+    example = {"task": 12}
     task: int
 
 
@@ -70,6 +71,7 @@ class StartTask(Command):
 
     who = letters("A")
     reads_guardrails = True
+    example = {"task": 12}
     task: int
 
 
@@ -91,6 +93,7 @@ class SubmitTask(Command):
     """Hand the task in for review: verified outputs that name its must-haves, and a fresh handoff (S3-08, S2-21)."""
 
     who = letters("A")
+    example = {"task": 12}
     task: int
 
 
@@ -111,6 +114,7 @@ class FailTask(Command):
     """Give the task up; the reason is required (S3-12)."""
 
     who = letters("A")
+    example = {"task": 12, "reason": "There is no such folder: I looked for it below the whole home."}
     task: int
     reason: Reason
 
@@ -127,6 +131,7 @@ class BlockTask(Command):
     """Say what keeps the task from going on."""
 
     who = letters("A")
+    example = {"task": 12, "block_kind": "needs_input", "reason": "It does not say which folder is meant."}
     task: int
     block_kind: BlockKind
     reason: Reason
@@ -146,6 +151,7 @@ class AskOperator(Command):
     """Put the task before the operator: a red line (S4-08) or a question. The run ends; the answer wakes the task."""
 
     who = letters("A")
+    example = {"task": 12, "kind": "question", "title": "Which of two folders?", "payload": {"choices": ("a", "b")}}
     task: int
     kind: Literal["red_line", "question"]
     title: Title
@@ -165,6 +171,7 @@ class AnswerOffer(Command):
     """Answer a broadcast for one task without claiming it (S3-02)."""
 
     who = letters("A")
+    example = {"task": 12, "answer": "no_reply"}
     task: int
     answer: OfferAnswer
 
