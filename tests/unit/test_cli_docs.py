@@ -52,7 +52,7 @@ def test_help_names_every_subcommand(capsys: pytest.CaptureFixture[str]) -> None
     with pytest.raises(SystemExit):
         main(["--help"])
     told = capsys.readouterr().out
-    assert all(re.search(rf"^ +{subcommand.words[0]} ", told, re.MULTILINE) for subcommand in SUBCOMMANDS)
+    assert all(re.search(rf"^ +{subcommand.words[0]}( |$)", told, re.MULTILINE) for subcommand in SUBCOMMANDS)
 
 
 @pytest.mark.parametrize("subcommand", SUBCOMMANDS, ids=lambda subcommand: subcommand.name)
@@ -139,6 +139,9 @@ class TestTheKeys:
             ("budget show", ["budget", folder]),
             ("block", ["block", folder, "G2", "--note", "no"]),
             ("agent hire", ["agent", "hire", folder, "vera", "--role", "ceo", "--budget", "2.50"]),
+            ("company", ["company", folder, "--mission", "Know every map"]),
+            ("heartbeat", ["heartbeat", folder]),
+            ("autonomy", ["autonomy", folder, "B"]),
             ("agent hire", ["agent", "hire", folder, "ada", "--role", "executor", "--manager", "vera"]),
             ("agent edit", ["agent", "edit", folder, "ada", "--duties", "draws", "--capabilities", "charts,maps"]),
             ("agent list", ["agent", "list", folder]),

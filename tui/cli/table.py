@@ -102,6 +102,18 @@ SUBCOMMANDS: tuple[Subcommand, ...] = (
             JSON,
         ),
     ),
+    Subcommand(
+        ("company",),
+        "change what the company is called, what it is for, or the language of its agents",
+        "tui.cli.leading:company",
+        (
+            DIR,
+            _argument("--name", metavar="TEXT", help="its name"),
+            _argument("--mission", metavar="TEXT", help="what it is for; '' is not yet defined"),
+            _argument("--locale", choices=("en", "zh"), help="the language of its agents"),
+            JSON,
+        ),
+    ),
     Subcommand(("status",), "what the company does now", "tui.cli.status:status", (DIR, JSON)),
     Subcommand(("inbox",), "everything that waits for you, with the command for each", "tui.cli.deciding:inbox",
                (DIR, JSON)),
@@ -216,6 +228,12 @@ SUBCOMMANDS: tuple[Subcommand, ...] = (
     Subcommand(("goal", "pause"), "start no new run for a goal until it is resumed", "tui.cli.goal_acts:pause",
                (DIR, GOAL, JSON)),
     Subcommand(("goal", "resume"), "let a paused goal go on", "tui.cli.goal_acts:resume", (DIR, GOAL, JSON)),
+    Subcommand(
+        ("goal", "recall"),
+        "take back what stage B put to work: a draft again, which only you can dispatch",
+        "tui.cli.leading:recall",
+        (DIR, GOAL, _argument("--reason", default="", metavar="TEXT", help="why"), JSON),
+    ),
     Subcommand(("goal", "archive"), "put an ended goal out of sight", "tui.cli.goal_acts:archive", (DIR, GOAL, JSON)),
     Subcommand(
         ("task", "list"),
@@ -344,6 +362,19 @@ SUBCOMMANDS: tuple[Subcommand, ...] = (
         "tui.cli.running:stop",
         (DIR, _argument("--reason", default="stopped by the operator", metavar="TEXT", help="why"), JSON),
     ),
+    Subcommand(
+        ("autonomy",),
+        "who puts the CEO's drafts to work: you (A), or the system within limits (B)",
+        "tui.cli.leading:autonomy",
+        (
+            DIR,
+            _argument("stage", nargs="?", choices=("A", "B"), metavar="STAGE", help="A or B (default: tell which)"),
+            _argument("--budget", metavar="USD", help="what stage B may spend a day, e.g. 5.00 (default: as it was)"),
+            _argument("--yes", action="store_true", help="you know what B does and costs; without it you are told"),
+            JSON,
+        ),
+    ),
+    Subcommand(("heartbeat",), "let the CEO look after the company now", "tui.cli.leading:heartbeat", (DIR, JSON)),
     Subcommand(
         ("backup",),
         "copy the board in one piece, also while it is in use",

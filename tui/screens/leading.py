@@ -13,12 +13,10 @@ from core.blackboard.queries import STAGE_B_SPENT
 from core.commands.registry import parse
 from core.company import OpenCompany
 from core.domain.budgets import period_start
-from core.domain.entities import Approval, Company, Goal
+from core.domain.entities import Approval, Goal
 from core.domain.errors import OpsroomError
-from core.domain.goals import is_reviewed
 from core.domain.inbox import Choice
-from core.domain.limits import AUTO_IN_A_ROW
-from core.domain.states import TASK_FINAL, ApprovalKind, Autonomy, BudgetPeriod, GoalStatus, Origin
+from core.domain.states import TASK_FINAL, ApprovalKind, Autonomy, BudgetPeriod
 from tui.actions import Situation
 from tui.goal_text import first_of
 from tui.panes.composer import Composer
@@ -26,6 +24,7 @@ from tui.panes.words import money
 from tui.projection import Projection
 from tui.screens.confirm import Confirm
 from tui.staff_text import PROPOSED, changed, changes_text, lines_of, read_amount, read_changes, usd
+from tui.stage_b import stage_b_lines
 from tui.text import counted, one_line
 from tui.widgets.row import Tone
 
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from tui.screens.control import ControlScreen
 
 READ_AGAIN_S = 0.5
+WAYS_BACK = "B goes back at once, R recalls a goal, ! stops all."
 
 
 class Host(Protocol):
@@ -204,27 +204,8 @@ class Leading:
         def then() -> None:
             self.send(host, f"stage B, {money(amount)} a day", "SetAutonomy", stage="B", budget_micros=amount)
 
-        self.confirm(host, "Switch stage B on?", self._stage_b_lines(company, amount), "Stage B", then)
-
-    def _stage_b_lines(self, company: Company, amount: int) -> list[str]:
-        drafts = [
-            goal.name_tag for goal in self.view.tables.all(Goal)
-            if goal.status == GoalStatus.DRAFT and goal.origin == Origin.CEO
-            and not (goal.exploring or is_reviewed(goal))
-        ]  # fmt: skip
-        lines = [
-            "What the CEO drafts is put to work without you reading it.",
-            f"It may cost {money(amount)} a day (UTC). Runs that are at work end whole.",
-            "",
-            f"It goes back to stage A when that is spent, or after {AUTO_IN_A_ROW} goals in a row that you did not"
-            " open.",
-            "B goes back at once, R recalls a goal, ! stops all. Red lines, budgets and hires wait for you as before.",
-        ]
-        if drafts:
-            lines += ["", f"{', '.join(drafts)}: drafted, and may begin at once."]
-        if not company.dispatching:
-            lines += ["", "The company is stopped: nothing begins before you start it."]
-        return lines
+        lines = stage_b_lines(company, money(amount), self.view.tables.all(Goal), WAYS_BACK)
+        self.confirm(host, "Switch stage B on?", lines, "Stage B", then)
 
     def heartbeat(self, host: Host | None = None) -> None:
         """The CEO looks after the company now."""
