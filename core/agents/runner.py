@@ -12,6 +12,7 @@ from core.commands.registry import Answer, parse
 from core.domain.actors import Agent
 from core.domain.entities import AgentRecord, Company, Goal, Round, Run, Task
 from core.domain.states import RunStatus
+from core.reading.registry import read
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,13 @@ class Desk:
         """Send a command as this agent. Raises an OpsroomError with a hint; then nothing was written."""
         answer = await self._door.execute(self.actor, parse(command, arguments))
         self._say("call", {"command": command, "answer": answer})
+        return answer
+
+    async def read(self, query: str, /, **arguments: Any) -> Answer:
+        """Look something up as this agent may see it (`core.reading`). Raises an OpsroomError with a hint."""
+        answer = await read(self.readers, self.actor, query, arguments)
+        # What was read stands on the board; that it was read is what the transcript tells.
+        self._say("read", {"query": query, "arguments": arguments})
         return answer
 
     def say(self, text: str) -> None:

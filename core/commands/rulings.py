@@ -24,7 +24,7 @@ class RebutReview(Command):
     """
 
     who = letters("A")
-    example = {"task": 12, "answer": "PARTIAL", "facts": "The link was left out, but `ls | wc -l` prints 43."}
+    example = {"task": 12, "answer": "PARTIAL", "facts": "The link was left out, but the other 42 are there."}
     task: int
     answer: RebuttalAnswer
     facts: str = Field("", max_length=TEXT_MAX - _BEFORE_FACTS, description="What shows it; only ACCEPT needs none")

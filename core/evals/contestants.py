@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from core.agents.chat.runner import ChatRunner
 from core.agents.chat.settings import ChatSettings
-from core.agents.chat.telling import system_text, tools_of
+from core.agents.chat.telling import system_text
 from core.agents.rehearsal.runner import RehearsalRunner
 from core.agents.runner import Assignment, Desk, Outcome, Runner
 from core.domain.errors import Fenced, Invalid, OpsroomError
@@ -17,6 +17,7 @@ from core.evals.names import filled
 from core.evals.places import read_toml
 from core.evals.playing import Answers
 from core.evals.scenario import Scenario
+from core.reading.offered import tools
 
 
 class Rehearsal:
@@ -52,7 +53,7 @@ class Chat:
 
     def texts(self, assignment: Assignment) -> tuple[str, ...]:
         """Its tools are a part of the prompt too."""
-        return system_text(assignment), json.dumps(tools_of(assignment.agent.role), sort_keys=True)
+        return system_text(assignment), json.dumps(tools(assignment.agent.role, assignment.run.kind), sort_keys=True)
 
 
 class Reply(BaseModel):

@@ -31,6 +31,10 @@ class NotingDesk(Desk):
         self._note(Call(command, _plain(command, arguments)))
         return answer
 
+    async def read(self, query: str, /, **arguments: Any) -> Answer:
+        """As of any desk. Who looks does nothing: it is not noted."""
+        return await self._inner.read(query, **arguments)
+
     def say(self, text: str) -> None:
         """As of any desk."""
         self._inner.say(text)

@@ -10,11 +10,10 @@ import pytest
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from core.agents.chat.settings import ChatSettings, from_environment
-from core.agents.chat.telling import tools_of
 from core.agents.runner import Runner
 from core.domain.ceo_mode import CeoMode
 from core.domain.errors import Invalid
-from core.domain.states import Role
+from core.domain.states import Role, RunKind
 from core.evals.baseline import read_baseline, write_baseline
 from core.evals.contestants import Chat, read_replies
 from core.evals.evaluation import evaluate
@@ -22,6 +21,7 @@ from core.evals.names import filled
 from core.evals.playing import Answers, Played, play
 from core.evals.scenario import Scenario, read_scenarios
 from core.prompting.ceo_modes import load_ceo_mode
+from core.reading.offered import tools
 from tests.evals.model_server import KEY, Model, a_model_server, calling, saying
 from tests.evals.world import FIRST, GOOD, HIRE, shipped, written
 
@@ -80,13 +80,13 @@ async def test_what_a_model_is_told(tmp_path: Path, model: Model) -> None:
     assert [goal["id"] for goal in board["goals"]] == [1]
 
 
-def test_tools_are_the_commands_that_a_role_may_send() -> None:
-    named = {role: {tool["function"]["name"] for tool in tools_of(role)} for role in Role}
-    assert {"ProposeHire", "CreateGoal", "AddComment"} <= named[Role.CEO]
-    assert {"DispatchGoal", "HireAgent", "DecideApproval", "FinishRun"} & set().union(*named.values()) == set()
-    assert "ReviewRound" in named[Role.COORDINATOR] - named[Role.CEO]
-    assert "ReviewTask" in named[Role.REVIEWER] - named[Role.EXECUTOR]
-    tool = next(tool for tool in tools_of(Role.CEO) if tool["function"]["name"] == "ProposeHire")
+def test_tools_are_what_a_run_is_offered() -> None:
+    told = {kind: tools(Role.CEO, kind) for kind in (RunKind.PROPOSE, RunKind.MENTION)}
+    for functions in told.values():
+        named = {tool["function"]["name"] for tool in functions}
+        assert {"ProposeHire", "CreateGoal", "AddComment", "ReadStaff"} <= named
+        assert not {"DispatchGoal", "HireAgent", "DecideApproval", "FinishRun", "ReviewRound"} & named
+    tool = next(tool for tool in told[RunKind.PROPOSE] if tool["function"]["name"] == "ProposeHire")
     assert set(HIRE) <= set(tool["function"]["parameters"]["properties"])
 
 

@@ -8,12 +8,14 @@ from typing import Any
 import httpx2
 
 from core.agents.chat.settings import ChatSettings
-from core.agents.chat.telling import system_text, tools_of, user_text
+from core.agents.chat.telling import system_text, user_text
 from core.agents.runner import Assignment, Desk, Outcome
 from core.domain.errors import Fenced, OpsroomError
 from core.domain.states import RunStatus
+from core.reading.offered import tools
+from core.reading.registry import READS
 
-_ANSWER_MAX = 20_000  # code points that the model is told of one answer
+_ANSWER_MAX = 40_000  # code points that the model is told of one answer
 _SAID_MAX = 2000
 
 
@@ -54,7 +56,7 @@ class _Talk:
         self._client = client
         self._desk = desk
         self._assignment = assignment
-        self._tools = tools_of(assignment.agent.role)
+        self._tools = tools(assignment.agent.role, assignment.run.kind)
         self._messages: list[dict[str, Any]] = []
         self.tokens_in = 0
         self.tokens_out = 0
@@ -130,7 +132,8 @@ class _Talk:
             answer = _error("invalid", f"The arguments are no JSON object: {error}.", "Send the call again.")
         else:
             try:
-                answer = await self._desk.call(function["name"], **arguments)
+                ask = self._desk.read if function["name"] in READS else self._desk.call
+                answer = await ask(function["name"], **arguments)
             except Fenced:
                 raise
             except OpsroomError as error:

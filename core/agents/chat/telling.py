@@ -7,10 +7,7 @@ from typing import Any
 
 from core.agents.runner import Assignment
 from core.blackboard.readers import Readers
-from core.commands.door import capacities_of
-from core.commands.registry import REGISTRY
 from core.domain.entities import AgentRecord, Approval, Comment, Entity, Goal, Output, Task
-from core.domain.states import Role
 
 _ROWS = 40  # of each kind
 _WORDS = 20  # comments, the newest
@@ -28,23 +25,6 @@ def system_text(assignment: Assignment) -> str:
         return assignment.briefing
     agent = assignment.agent
     return OTHERS.format(name=agent.name, slug=agent.slug, role=agent.role, kind=assignment.run.kind)
-
-
-def tools_of(role: Role) -> list[dict[str, Any]]:
-    """The commands that an agent of this role may send at all, as tools; the door still decides about each call."""
-    may = capacities_of(role)
-    return [
-        {
-            "type": "function",
-            "function": {
-                "name": name,
-                "description": registered.about,
-                "parameters": registered.model.model_json_schema(),
-            },
-        }
-        for name, registered in sorted(REGISTRY.items())
-        if registered.model.who & may
-    ]
 
 
 async def user_text(assignment: Assignment, readers: Readers) -> str:

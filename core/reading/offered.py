@@ -1,0 +1,146 @@
+"""Which commands and queries a run is offered: of all that its role may send, what makes sense in its kind of run.
+
+The API part of prompts and the tools of chat agents are made from it. The door still decides about each call; what is
+not offered is not forbidden, it is only not told.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import core.commands
+import core.reading  # noqa: F401 - fills the registries
+from core.commands.door import capacities_of
+from core.commands.registry import REGISTRY, Registered, Request
+from core.domain.states import Role, RunKind
+from core.reading.registry import READS, RegisteredRead
+
+# What puts the tasks of a goal right, for who leads.
+_TASKS = ("CreateTask", "EditTask", "AddDependency", "WaiveDependency", "SplitTask", "CancelTask", "SendBackTask")
+# What a CEO may do in each of its runs; its mode says what is due (S0-12, S1-04).
+_CEO = (
+    "AddComment", "CreateGoal", "EditGoal", "ProposeHire", "ProposeOrganisation", "CreateTask", "EnqueueTask",
+    "EditTask", "UnblockTask", "RequestApproval",
+)  # fmt: skip
+# Sub-tasks are made where work is planned: who carries a task out makes no other (F23).
+_EXECUTE = (
+    "StartTask", "PostPlan", "CheckAct", "AddOutput", "AddComment", "SubmitTask", "RebutReview", "AskOperator",
+    "BlockTask", "FailTask",
+)  # fmt: skip
+_REPORT = (
+    "ReportGoal", "AddOutput", "OpenRound", "CancelTask", "AnswerChallenge", "RequestApproval", "AddComment"
+)  # fmt: skip
+# In the order in which a run has use for them.
+COMMANDS: Mapping[RunKind, tuple[str, ...]] = {
+    RunKind.PROPOSE: _CEO,
+    RunKind.HEARTBEAT: _CEO,
+    RunKind.EXPLORE: ("EditGoal", "AddComment"),
+    RunKind.SPLIT: ("CreateTask", "AddDependency", "AddComment"),
+    RunKind.DISCUSS: ("CreateTask", "AddDependency", "AddComment"),
+    RunKind.PLAN: ("ActivateGoal", "OpenRound", *_TASKS, "RequestApproval", "AddComment"),
+    RunKind.BROADCAST: ("ClaimTask", "AnswerOffer", "AddComment", "RebutReview"),
+    RunKind.EXECUTE: _EXECUTE,
+    RunKind.REVIEW: ("ReviewTask", "AddComment", "ChallengeRound"),
+    RunKind.RULE: ("RuleTask", "AddComment"),
+    RunKind.ROUND_REVIEW: ("ReviewRound", "AddComment"),
+    RunKind.STALL: ("UnblockTask", "AssignTask", "EnqueueTask", *_TASKS, "RequestApproval", "AddComment"),
+    RunKind.REPORT: _REPORT,
+}
+# Who is mentioned answers, and does what its role is asked for in passing; what it made and came back it mends.
+MENTIONED: Mapping[Role, tuple[str, ...]] = {
+    Role.CEO: _CEO,
+    Role.COORDINATOR: (
+        "AddComment", "AnswerChallenge", "EditGoal", *_TASKS, "EnqueueTask", "AssignTask", "UnblockTask",
+        "RequestApproval",
+    ),
+    Role.PLANNER: ("AddComment", "CreateTask", "EditTask", "EnqueueTask", "AddDependency"),
+    Role.EXECUTOR: ("AddComment", "EditTask", "EnqueueTask", "RebutReview"),
+    Role.REVIEWER: ("AddComment", "ChallengeRound"),
+    Role.CHALLENGER: ("AddComment", "ChallengeRound"),
+}  # fmt: skip
+
+# The rows of the specification are for people who change the program.
+_ROWS = re.compile(r"\s*\((?:[A-Z]\d*-?\d+(?:…\d+)?(?:, )?)+\)")
+
+_ONE_TASK = ("ReadTask", "ReadGoal", "ListComments", "SearchBoard", "ReadText")
+_WORK = ("ReadTask", "ReadOutput", "ReadGoal", "ListTasks", "ListComments", "ListOutputs", "SearchBoard", "ReadText")
+_KNOWN = ("ListExperiences", "ReadKnowledge")
+_LEAD = ("ReadGoal", "ReadRound", "ListTasks", "ReadTask", "ListComments", "ListOutputs", "ReadOutput", "ReadStaff",
+         "SearchBoard", "ReadText")  # fmt: skip
+QUERIES: Mapping[RunKind, tuple[str, ...]] = {
+    RunKind.PROPOSE: ("ListGoals", "ReadGoal", "ReadStaff", "ListComments", "SearchBoard", *_KNOWN, "ReadText"),
+    RunKind.HEARTBEAT: ("ListGoals", *_LEAD),
+    RunKind.EXPLORE: ("ReadGoal", "ListComments", "ListGoals", "SearchBoard", *_KNOWN, "ReadText"),
+    RunKind.SPLIT: ("ReadGoal", "ListTasks", "ReadTask", "ReadStaff", "SearchBoard", *_KNOWN, "ReadText"),
+    RunKind.DISCUSS: ("ReadGoal", "ListTasks", "ReadTask", "ListComments", "ReadStaff", "SearchBoard", *_KNOWN,
+                      "ReadText"),
+    RunKind.PLAN: (*_LEAD, *_KNOWN),
+    RunKind.BROADCAST: _ONE_TASK,
+    RunKind.EXECUTE: (*_WORK, *_KNOWN),
+    RunKind.REVIEW: (*_WORK, "ReadRound", "ReadKnowledge"),
+    RunKind.RULE: _WORK,
+    RunKind.MENTION: ("ListGoals", *_LEAD, *_KNOWN),
+    RunKind.ROUND_REVIEW: _LEAD,
+    RunKind.STALL: _LEAD,
+    RunKind.REPORT: _LEAD,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """What a run is told that it can call, in the order in which it is told."""
+
+    commands: tuple[Registered, ...]
+    queries: tuple[RegisteredRead, ...]
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of all of it."""
+        return frozenset({one.name for one in self.commands} | {one.name for one in self.queries})
+
+
+def offered(role: Role, kind: RunKind) -> Offered:
+    """What a run of this kind of an agent of this role is offered (S3-23, C-02); only what the role may send at all."""
+    may = capacities_of(role)
+    names = MENTIONED[role] if kind == RunKind.MENTION else COMMANDS[kind]
+    commands = tuple(REGISTRY[name] for name in names if REGISTRY[name].model.who & may)
+    return Offered(commands, tuple(READS[name] for name in QUERIES[kind] if READS[name].model.who & may))
+
+
+def _plain(about: str) -> str:
+    return _ROWS.sub("", about)
+
+
+def api_facts(role: Role, kind: RunKind, locale: str = "en") -> dict[str, list[dict[str, str]]]:
+    """The same as text for a prompt: {"commands", "reads": [{name, about, example, fields}]}.
+
+    `example` is JSON on one line; `fields` names all of them, optional ones with a question mark. `about` is in the
+    language of `locale`, as far as there is one.
+    """
+    found = offered(role, kind)
+    return {
+        "commands": [_told(one.name, one.about, one.model, locale) for one in found.commands],
+        "reads": [_told(one.name, one.about, one.model, locale) for one in found.queries],
+    }
+
+
+def _told(name: str, about: str, model: type[Request], locale: str) -> dict[str, str]:
+    fields = ", ".join(field if info.is_required() else f"{field}?" for field, info in model.model_fields.items())
+    example = json.dumps(model.example, ensure_ascii=False)
+    return {"name": name, "about": _plain(about), "example": example, "fields": fields}
+
+
+def tools(role: Role, kind: RunKind) -> list[dict[str, Any]]:
+    """The same as functions for a model, with their JSON schemas."""
+    found = offered(role, kind)
+    commands = [_function(one.name, one.about, one.model) for one in found.commands]
+    return commands + [_function(one.name, one.about, one.model) for one in found.queries]
+
+
+def _function(name: str, about: str, model: type[Request]) -> dict[str, Any]:
+    return {
+        "type": "function",
+        "function": {"name": name, "description": _plain(about), "parameters": model.model_json_schema()},
+    }
