@@ -26,6 +26,7 @@ from core.domain.actors import Actor, Operator
 from core.domain.errors import BoardCorrupt, BoardError, Invalid
 from core.guardrails import GuardrailWatch, write_shipped
 from core.kept_files import KeptFiles
+from core.knowledge import KnowledgeIndex
 from core.prompting.ceo_modes import check_ceo_modes
 from core.reports import ReportFiles
 from core.staff_files import StaffFiles
@@ -100,6 +101,7 @@ class OpenCompany:
         self._guardrails = GuardrailWatch(folder)
         self._transcripts: Transcripts | None = None
         self._files: tuple[KeptFiles, ...] = ()
+        self.knowledge: KnowledgeIndex | None = None
 
     @classmethod
     async def open(
@@ -167,6 +169,7 @@ class OpenCompany:
         caps = self.config.caps
         self._local = LocalDoor(writer, self.token, self._guardrails.book)
         self._transcripts = Transcripts(self.folder / "runs", self.clock)
+        self.knowledge = KnowledgeIndex(self.folder, self.board.readers, self._local)
         self.dispatcher = Dispatcher(
             self._local,
             self.board.readers,
@@ -189,6 +192,8 @@ class OpenCompany:
 
     def _note_tick(self, ticked: Ticked) -> None:
         self.last_tick = ticked
+        if self.knowledge is not None:
+            self.knowledge.poke()
 
     async def start(self) -> None:
         """Begin to tick and to run, or to wait for the owner's end in order to take over."""
@@ -200,6 +205,7 @@ class OpenCompany:
     async def _start_owner(self) -> None:
         assert self.ticker is not None
         assert self.dispatcher is not None
+        assert self.knowledge is not None
         await self.dispatcher.sweep()
         self._files = tuple(files(self.folder, self.board.readers) for files in (ReportFiles, StaffFiles))
         heard = [self.dispatcher.hear, self.ticker.hear, *(files.hear for files in self._files)]
@@ -207,6 +213,7 @@ class OpenCompany:
         self._jobs += [
             asyncio.create_task(self.dispatcher.run(), name="dispatcher"),
             asyncio.create_task(self.ticker.run(), name="ticker"),
+            asyncio.create_task(self.knowledge.run(), name="knowledge"),
             *(asyncio.create_task(files.run(), name=files.told) for files in self._files),
         ]
 

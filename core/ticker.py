@@ -38,7 +38,8 @@ QUIET = frozenset(
         *BEATS, "AutoDispatchCounted", "HumanLooked", "TickStepFailed", "TicksMissed", "ClockStepped",
         "CommentAdded", "DecisionMade", "MentionHeld", "MentionDropped",
         "BudgetSet", "BudgetRaised", "BudgetWarned", "RunCostTold",
-        "OutputAdded", "AgentCooledDown", "DependencyAdded", "ExperienceKept",
+        "OutputAdded", "AgentCooledDown", "DependencyAdded",
+        "ExperienceNoted", "ExperienceKept", "ExperienceDropped", "KnowledgeIndexed", "KnowledgeRemoved",
     }
 )  # fmt: skip
 

@@ -50,6 +50,7 @@ WORDS: dict[str, str] = {
     "company": "company", "agents": "agent", "goals": "goal", "rounds": "round", "tasks": "task",
     "task_deps": "dep", "runs": "run", "approvals": "approval", "outputs": "output", "reviews": "review",
     "turns": "turn", "decisions": "decision", "budgets": "budget",
+    "experiences": "experience",
 }  # fmt: skip
 _KINDS: dict[str, type[Entity]] = {"goal": Goal, "task": Task, "round": Round, "agent": AgentRecord, "company": Company}
 _HELD = frozenset({TaskStatus.CLAIMED, TaskStatus.WORKING})
@@ -146,6 +147,9 @@ class Projection:
                 if new is not None:
                     self._index(old, new)
                 self._dirty.add(f"{word}:{event.entity_id}")
+            elif table == "knowledge":
+                # Whole files of text are read when they are looked at, not kept.
+                self._dirty.add(f"knowledge:{event.entity_id}")
             elif table == "comments":
                 self._touch(event.changed)
             elif event.kind in HEARTBEATS:

@@ -22,7 +22,7 @@ class Tables:
             self.rows[entity.table][entity.id] = entity
 
     def apply(self, event: Event) -> Entity | None:
-        """Take in one event; the row after it, or None when it concerns no row that is known here.
+        """Take in one event; the row after it, or None when it concerns no row that is known here, or takes it away.
 
         Events of things that are no entities ("ticker"), and keys that are no fields, are left aside.
         """
@@ -33,6 +33,9 @@ class Tables:
         names = fields_of(cls)
         changed = {name: value for name, value in event.changed.items() if name in names}
         known = rows.get(event.entity_id)
+        if "id" in changed and changed["id"] is None:
+            rows.pop(event.entity_id, None)
+            return None
         if "id" in changed:
             # Only a new row's event names its id; one of an older schema lacks what came later.
             entity = from_values(cls)({**cls.added, **changed})

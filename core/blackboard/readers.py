@@ -25,6 +25,7 @@ from core.domain.entities import (
     Decision,
     Entity,
     Event,
+    Experience,
     Goal,
     Output,
     Review,
@@ -67,6 +68,7 @@ _KEPT: tuple[tuple[type[Entity], str], ...] = (
     (Turn, "true"),
     (Decision, "true"),
     (Budget, "true"),
+    (Experience, "true"),
 )
 
 

@@ -13,11 +13,22 @@ SEARCHED: dict[str, tuple[str, ...]] = {
     "experiences": ("body",),
     "knowledge": ("heading", "body"),
 }
-_PLACES = {"goals": 1, "tasks": 2, "comments": 3, "outputs": 4, "experiences": 5, "knowledge": 6}
+_PLACES = {"goals": 1, "tasks": 2, "comments": 3, "outputs": 4}
+# What is recalled stands together in the index: a search among it walks over no comment.
+_TOGETHER = {"experiences": 1 << 48, "knowledge": 2 << 48}
+TERMS_MAX = 48  # of a query for any word: each one more costs a walk through its places
 _BEFORE, _LONGEST = 24, 96
 
 _CJK = "぀-ヿ㐀-䶿一-鿿豈-﫿가-힯"
 _RUN = re.compile(f"[{_CJK}]+|[^\\W{_CJK}]+", re.UNICODE)
+# Words that stand in every text say nothing of what it is about.
+_IN_EVERY_TEXT = (
+    "a all an and any are as at be been but by can do does each for from had has have how if in into is it its may more"
+    " must no not of on one only or other our out over should so some such than that the their them then there these"
+    " they this those to up use was we were what when where which while who will with you your"
+    " 的 了 是 在 和 与 及 或 不 有 这 那 为 对 把 被 也 都 就"
+)
+_COMMON = frozenset(_IN_EVERY_TEXT.split())
 
 
 def _is_cjk(run: str) -> bool:
@@ -49,9 +60,38 @@ def query_of(text: str) -> str:
     return " AND ".join(terms)
 
 
+def any_of(text: str) -> str:
+    """An FTS5 query in which any word of the text is enough; empty if there is no word (S4-01).
+
+    The first TERMS_MAX different words count, so what matters most stands first. Words that stand in every text are
+    left out while others are there; a longer word is found by its beginning ("files" finds "file").
+    """
+    words: dict[str, str] = {}
+    for run in _RUN.findall(text):
+        run = run.lower()
+        if _is_cjk(run) and len(run) > 1:
+            words.update({(pair := run[i : i + 2]): f'"{pair}"' for i in range(len(run) - 1)})
+        else:
+            words[run] = _found_by(run)
+    terms = [term for word, term in words.items() if word not in _COMMON] or list(words.values())
+    return " OR ".join(dict.fromkeys(terms[:TERMS_MAX]))
+
+
+def _found_by(word: str) -> str:
+    if len(word) < 4 or _is_cjk(word):
+        return f'"{word}"'
+    return f'"{word.removesuffix("s")}"*'
+
+
 def place_of(table: str, entity_id: int) -> int:
     """The row of the index that belongs to an entity: finding it by its other columns would read the whole index."""
-    return entity_id * 16 + _PLACES[table]
+    return _TOGETHER[table] + entity_id if table in _TOGETHER else entity_id * 16 + _PLACES[table]
+
+
+def places_of(table: str) -> tuple[int, int]:
+    """The first and the last row of the index that `experiences` or `knowledge` may have."""
+    first = _TOGETHER[table]
+    return first, first + (1 << 48) - 1
 
 
 def snippet_of(text: str, query: str) -> str:

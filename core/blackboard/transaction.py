@@ -111,6 +111,14 @@ class Transaction:
         self.record(event, cls.table, entity.id, {**told, **changes} if told else changes)
         return changed
 
+    def delete(self, entity: Entity, event: str) -> None:
+        """Take a row away, with its words; its event names no id. Only for what the board keeps a copy of."""
+        cls = type(entity)
+        self.connection.execute(f"DELETE FROM {cls.table} WHERE id = ?", (entity.id,))
+        if cls.table in SEARCHED:
+            self.connection.execute("DELETE FROM search WHERE rowid = ?", (place_of(cls.table, entity.id),))
+        self.record(event, cls.table, entity.id, {"id": None})
+
     def record(self, kind: str, entity: str, entity_id: int, changed: dict[str, Any]) -> Event:
         """Append an event. Used directly only for happenings that change no row (e.g. a heartbeat)."""
         cursor = self.connection.execute(

@@ -163,7 +163,7 @@ def _keep_experiences(act: Act, task: Task, comment: Comment) -> None:
     for line in comment.body.splitlines():
         if line.startswith(EXPERIENCE_PREFIX):
             act.tx.insert(
-                Experience, "ExperienceKept",
+                Experience, "ExperienceNoted",
                 task_id=task.id, comment_id=comment.id, author=comment.author,
                 body=line.removeprefix(EXPERIENCE_PREFIX).strip(), status="new", uses=0,
             )  # fmt: skip

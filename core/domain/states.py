@@ -64,6 +64,14 @@ class GoalStatus(StrEnum):
     ARCHIVED = "archived"
 
 
+class ExperienceStatus(StrEnum):
+    """Agents are told of kept ones only."""
+
+    NEW = "new"
+    KEPT = "kept"
+    DROPPED = "dropped"
+
+
 class RoundStatus(StrEnum):
     OPEN = "open"
     STALLED = "stalled"

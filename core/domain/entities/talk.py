@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from core.domain.entities.base import Entity
-from core.domain.states import CommentKind, MentionStatus, TurnOutcome
+from core.domain.states import CommentKind, ExperienceStatus, MentionStatus, TurnOutcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,12 +59,15 @@ class Mention(Entity):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Experience(Entity):
+    """One line of a handoff that its author wants others to know (S3-09). `uses` counts the prompts that held it."""
+
     table: ClassVar[str] = "experiences"
+    letter: ClassVar[str] = "E"
     task_id: int
     comment_id: int
     author: str
     body: str
-    status: str
+    status: ExperienceStatus
     uses: int
     created_at: int
     version: int
@@ -72,6 +75,11 @@ class Experience(Entity):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Knowledge(Entity):
+    """A section of a file in the company's folder `knowledge/`; `path` begins with that name.
+
+    What stands before the first heading has an empty one. `sha256` is that of the body.
+    """
+
     table: ClassVar[str] = "knowledge"
     path: str
     heading: str
@@ -79,3 +87,13 @@ class Knowledge(Entity):
     sha256: str
     updated_at: int
     version: int
+
+    @property
+    def place(self) -> str:
+        """Where it stands, for agents and people: `knowledge/setup.md § Install`."""
+        return f"{self.path} § {self.heading}" if self.heading else self.path
+
+    @property
+    def first_line(self) -> str:
+        """The first line that says something."""
+        return next((line.strip() for line in self.body.splitlines() if line.strip()), "")
