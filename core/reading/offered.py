@@ -39,7 +39,7 @@ COMMANDS: Mapping[RunKind, tuple[str, ...]] = {
     RunKind.EXPLORE: ("EditGoal", "AddComment"),
     RunKind.SPLIT: ("CreateTask", "AddDependency", "AddComment"),
     RunKind.DISCUSS: ("CreateTask", "AddDependency", "AddComment"),
-    RunKind.PLAN: ("ActivateGoal", "OpenRound", *_TASKS, "RequestApproval", "AddComment"),
+    RunKind.PLAN: ("ActivateGoal", "OpenRound", *_TASKS, "ReportGoal", "RequestApproval", "AddComment"),
     RunKind.BROADCAST: ("ClaimTask", "AnswerOffer", "AddComment", "RebutReview"),
     RunKind.EXECUTE: _EXECUTE,
     RunKind.REVIEW: ("ReviewTask", "AddComment", "ChallengeRound"),
