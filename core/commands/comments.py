@@ -14,7 +14,7 @@ from core.domain.entities import AgentRecord, Comment, Experience, Goal, Task
 from core.domain.errors import Conflict, Forbidden, Invalid
 from core.domain.limits import COMMENT_MAX, EXPERIENCE_PREFIX, HANDOFF_MAX, HANDOFF_MIN, OBSERVATION_MAX
 from core.domain.mentions import as_note, by_role, named_in, wakes
-from core.domain.states import CommentKind, Role, TaskStatus
+from core.domain.states import CommentKind, ExperienceStatus, Role, TaskStatus
 
 __all__ = ["AddComment", "add_comment", "check_length", "confidence_of", "named_in"]
 
@@ -63,8 +63,8 @@ def add_comment(act: Act, command: AddComment) -> Answer:
         act, "OperatorSpoke" if is_talk and isinstance(act.actor, Operator) else "CommentAdded", kind, body,
         goal=goal.id, task=command.task, reply_to=command.reply_to, confidence=confidence_of(body),
     )  # fmt: skip
-    if task is not None and isinstance(act.actor, Agent):
-        _keep_experiences(act, task, comment)
+    if kind == CommentKind.HANDOFF and task is not None and isinstance(act.actor, Agent):
+        _note_experiences(act, task, comment)
     if kind == CommentKind.DECISION:
         keep_decision(act, goal, comment)
     sets_off: Answer = {"calls": "coordinator"} if is_talk and isinstance(act.actor, Operator) else {}
@@ -159,11 +159,13 @@ def confidence_of(text: str) -> float | None:
     return float(found[1]) if found else None
 
 
-def _keep_experiences(act: Act, task: Task, comment: Comment) -> None:
-    for line in comment.body.splitlines():
-        if line.startswith(EXPERIENCE_PREFIX):
+def _note_experiences(act: Act, task: Task, comment: Comment) -> None:
+    """Only lines that begin with exactly the prefix: what a handoff quotes within a line is no experience (S3-09)."""
+    for line in comment.body.split("\n"):
+        body = line.removeprefix(EXPERIENCE_PREFIX).strip()
+        if line.startswith(EXPERIENCE_PREFIX) and body:
             act.tx.insert(
                 Experience, "ExperienceNoted",
                 task_id=task.id, comment_id=comment.id, author=comment.author,
-                body=line.removeprefix(EXPERIENCE_PREFIX).strip(), status="new", uses=0,
+                body=body, status=ExperienceStatus.NEW, uses=0,
             )  # fmt: skip

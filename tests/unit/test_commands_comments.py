@@ -153,15 +153,21 @@ async def test_a_confidence_is_kept_where_there_is_one(world: World, body: str, 
     assert (await world.find(Comment, int(str(answer["id"])))).confidence == confidence
 
 
-async def test_experience_lines_of_agents_are_kept(world: World) -> None:
+async def test_only_a_handoffs_own_lines_are_noted_as_experiences(world: World) -> None:
     task, ada = await world.a_task("working")
     assert ada is not None
-    body = f"{HANDOFF}\n{EXPERIENCE_PREFIX}count before you sort\n💡 经验：full-width colon\n💡经验: no space"
-    await world.do(ada, "AddComment", task=task.id, kind="handoff", body=body)
-    await world.do(ada, "AddComment", task=task.id, body=f"{EXPERIENCE_PREFIX}links may be circles")
-    await world.operator("AddComment", task=task.id, body=f"{EXPERIENCE_PREFIX}not an agent's")
-    kept = await world.all(Experience)
-    assert [experience.body for experience in kept] == ["count before you sort", "links may be circles"]
+    lines = (
+        f"{EXPERIENCE_PREFIX}count before you sort", "💡 经验：full-width colon", "💡经验: no space",
+        f" {EXPERIENCE_PREFIX}indented", f"> {EXPERIENCE_PREFIX}quoted", f"said:\u2028{EXPERIENCE_PREFIX}within a line",
+        f"{EXPERIENCE_PREFIX} \r", f"{EXPERIENCE_PREFIX}links may be circles\r",
+    )  # fmt: skip
+    await world.do(ada, "AddComment", task=task.id, kind="handoff", body="\n".join((HANDOFF, *lines)))
+    for kind in ("note", "dialogue", "question"):
+        await world.do(ada, "AddComment", task=task.id, kind=kind, body=f"{EXPERIENCE_PREFIX}no handoff")
+    await world.operator("AddComment", task=task.id, kind="handoff", body=f"{HANDOFF}\n{EXPERIENCE_PREFIX}a person's")
+    noted = await world.all(Experience)
+    assert [experience.body for experience in noted] == ["count before you sort", "links may be circles"]
+    assert {(experience.status, experience.author) for experience in noted} == {("new", "ada")}
 
 
 async def test_a_comment_belongs_to_exactly_one_thing_that_exists(world: World) -> None:
