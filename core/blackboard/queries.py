@@ -31,4 +31,10 @@ LAST_COSTS = (
     "SELECT cost_micros FROM runs WHERE agent_id = :agent AND kind = :kind AND cost_micros > 0 AND ended_at > 0"
     " ORDER BY ended_at DESC, id DESC LIMIT 20"
 )
+# The dearest of the latest runs of a kind by agents on the same runner and model, and how many of them succeeded.
+DEAREST = (
+    "SELECT max(cost_micros) AS micros, sum(run.status = 'succeeded') AS succeeded FROM (SELECT agent_id, kind, status,"
+    " cost_micros FROM runs WHERE ended_at IS NOT NULL ORDER BY id DESC LIMIT 500) AS run JOIN agents ON agents.id ="
+    " agent_id WHERE kind = :kind AND runner ->> '$.kind' IS :runner AND runner ->> '$.model' IS :model"
+)
 COSTED = "SELECT 1 FROM runs WHERE agent_id = :agent AND cost_micros > 0 LIMIT 1"

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field
 
-from core.blackboard.queries import BUDGET_ENDED, BUDGET_HELD_BACK, COSTED, LAST_COSTS, SCOPED
+from core.blackboard.queries import BUDGET_ENDED, BUDGET_HELD_BACK, COSTED, DEAREST, LAST_COSTS, SCOPED
 from core.blackboard.transaction import Transaction
 from core.commands.approvals import answers, ask, consume_as_system
 from core.commands.company import COMPANY_ID, agent_by_slug
@@ -18,6 +18,7 @@ from core.domain.budgets import (
     Standing,
     allowed_in,
     entity_of,
+    first_run_cost,
     money,
     per,
     period_start,
@@ -41,6 +42,7 @@ from core.domain.states import (
 
 _SAID_NO = (ApprovalStatus.REJECTED, ApprovalStatus.REVISION_REQUESTED)
 _AT_WORK = (RunStatus.STARTING, RunStatus.RUNNING)
+_CUT_OFF = (RunStatus.KILLED, RunStatus.LOST, RunStatus.TIMED_OUT)
 
 
 class _OfBudget(Command):
@@ -173,33 +175,51 @@ def _whose(tx: Transaction, scope: BudgetScope, scope_id: int) -> str:
 class Reservation:
     """What a run holds back from its start on, or why it must not start: `scope` names the widest budget that holds it.
 
-    `used_up`: nothing of that scope can start; otherwise a run that needs less still may.
+    `used_up`: nothing of that scope can start; otherwise a run that needs less still may. `guessed`: nothing is known
+    of such runs, so nobody is warned of what they may cost.
     """
 
     micros: int
     scope: str = ""
     why: str = ""
     used_up: bool = False
+    guessed: bool = False
     standings: tuple[Standing, ...] = ()
 
 
 def reserve(act: Act, run: Run) -> Reservation:
     """What the run may hold back. A budget that it would overdraw keeps it, and the operator is asked once (F24)."""
-    standings, micros = tuple(standings_of(act.tx, run)), expected_cost(act.tx, run)
+    standings = tuple(standings_of(act.tx, run))
+    known = known_cost(act.tx, run)
+    micros = _guess(act.tx, run, standings) if known is None else known
     holding = [standing for standing in standings if standing.holds(micros)]
     if not holding:
-        return Reservation(micros, standings=standings)
+        return Reservation(micros, guessed=known is None, standings=standings)
     words = [_hold(act, run, standing, micros) for standing in holding]
     widest = next((standing for standing in holding if standing.is_used_up), holding[0])
     return Reservation(micros, str(widest.budget.scope), "; ".join(words), widest.is_used_up)
 
 
-def expected_cost(tx: Transaction, run: Run) -> int:
-    """What a run like this has cost its agent on average; at least 1 once it ever cost anything, 0 before that."""
+def known_cost(tx: Transaction, run: Run) -> int | None:
+    """What a run like this has cost its agent on average, else the dearest of its kind on the same runner and model.
+
+    At least 1 once its agent ever cost anything; None when no such run has ended yet.
+    """
     costs = [row["cost_micros"] for row in tx.all(LAST_COSTS, agent=run.agent_id, kind=run.kind)]
     if costs:
         return max(1, -(-int(sum(costs)) // len(costs)))
-    return 1 if tx.value(COSTED, agent=run.agent_id) is not None else 0
+    runner = tx.get(AgentRecord, run.agent_id).runner
+    found = tx.one(DEAREST, kind=run.kind, runner=runner.get("kind"), model=runner.get("model")) or {}
+    if not (found.get("micros") or found.get("succeeded")) and first_run_cost(runner):
+        return None
+    least = 1 if tx.value(COSTED, agent=run.agent_id) is not None else 0
+    return max(least, int(found.get("micros") or 0))
+
+
+def _guess(tx: Transaction, run: Run, standings: Iterable[Standing]) -> int:
+    """What a run of which nothing is known holds back: the stated figure, or what is left if that is less (F24)."""
+    left = [max(standing.left, 0) for standing in standings]
+    return min(first_run_cost(tx.get(AgentRecord, run.agent_id).runner), *left) if left else 0
 
 
 def standings_of(tx: Transaction, run: Run) -> Iterable[Standing]:
@@ -261,7 +281,8 @@ def note_start(act: Act, run: Run, reservation: Reservation) -> None:
     """A run began with what it holds back: the operator may be warned, and need not answer what was asked for it."""
     for before in reservation.standings:
         budget = before.budget
-        _warn(act, standing_of(budget, before.spent + reservation.micros, act.tx.now))
+        if not reservation.guessed:
+            _warn(act, standing_of(budget, before.spent + reservation.micros, act.tx.now))
         asked = _pending(act, entity_of(budget.scope, budget.scope_id))
         if asked is not None and asked.payload.get("run") == run.id:
             _withdraw(act, asked, f"{run.name_tag} could start")
@@ -271,35 +292,50 @@ def note_start(act: Act, run: Run, reservation: Reservation) -> None:
 
 
 class RecordCost(Command):
-    """Keep what a run at work has cost so far, so that it counts also if the run is killed or lost."""
+    """Keep what a run has cost and used so far, so that it counts also if the run is killed, timed out or lost.
+
+    Also the last word of a run that was ended meanwhile: what it cost was spent all the same.
+    """
 
     who = letters("S")
     run: int
-    cost_micros: int = Field(ge=0, description="Millionths of a US dollar since it began")
+    cost_micros: int = Field(0, ge=0, description="Millionths of a US dollar since it began")
+    tokens_in: int = Field(0, ge=0, description="Since it began")
+    tokens_out: int = Field(0, ge=0, description="Since it began")
 
 
 @handles(RecordCost)
 def record_cost(act: Act, command: RecordCost) -> Answer:
     run = act.tx.get(Run, command.run)
-    cost = cost_of(run, command.cost_micros)
-    if run.status in _AT_WORK and cost > run.cost_micros:
-        # It holds back at least what it has cost: sums over what is held back need no second look.
-        held_back = max(run.reserved_micros, cost)
-        run = act.tx.update(run, "RunCostTold", cost_micros=cost, reserved_micros=held_back)
+    if run.status in _AT_WORK or run.status in _CUT_OFF:
+        run = note_spent(act, run, command.cost_micros, command.tokens_in, command.tokens_out)
+    return {"id": run.id, "cost_micros": run.cost_micros, "tokens_in": run.tokens_in, "tokens_out": run.tokens_out}
+
+
+def note_spent(act: Act, run: Run, cost_micros: int, tokens_in: int, tokens_out: int) -> Run:
+    """What a run at work, or one that was cut off, told of its spend; nothing that was told before shrinks."""
+    told = spent_by(run, cost_micros, tokens_in, tokens_out)
+    if all(getattr(run, name) == value for name, value in told.items()):
+        return run
+    # At work it holds back at least what it has cost: sums over what is held back need no second look.
+    held_back = max(run.reserved_micros, told["cost_micros"]) if run.status in _AT_WORK else 0
+    costs_more = told["cost_micros"] > run.cost_micros
+    run = act.tx.update(run, "RunCostTold", **told, reserved_micros=held_back)
+    if costs_more:
         warn(act, run)
-    return {"id": run.id, "cost_micros": run.cost_micros}
+    return run
 
 
-def cost_of(run: Run, told: int) -> int:
-    """What a run cost: never less than was told before, never more than can be added up."""
-    return max(run.cost_micros, min(told, MONEY_MAX))
+def spent_by(run: Run, cost_micros: int, tokens_in: int, tokens_out: int) -> dict[str, Any]:
+    """What a run cost and used: never less than was told before, never more than can be added up."""
+    told = {"cost_micros": cost_micros, "tokens_in": tokens_in, "tokens_out": tokens_out}
+    return {name: max(getattr(run, name), min(value, MONEY_MAX)) for name, value in told.items()}
 
 
-def note_late_cost(act: Act, run: Run, told: int) -> None:
-    """The last word of a run that was ended meanwhile: what it cost was spent all the same."""
-    cost = cost_of(run, told)
-    if run.status in (RunStatus.KILLED, RunStatus.LOST) and cost > run.cost_micros:
-        warn(act, act.tx.update(run, "RunCostTold", cost_micros=cost))
+def note_late_cost(act: Act, run: Run, cost_micros: int, tokens_in: int, tokens_out: int) -> None:
+    """The end of a run that was ended meanwhile."""
+    if run.status in _CUT_OFF:
+        note_spent(act, run, cost_micros, tokens_in, tokens_out)
 
 
 def warn(act: Act, run: Run) -> None:

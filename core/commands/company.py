@@ -7,6 +7,7 @@ from pydantic import Field
 
 from core.commands.registry import Act, Answer, Command, Reason, Slug, Text, Title, handles, letters
 from core.domain.actors import SYSTEM
+from core.domain.budgets import MONEY_MAX, RUN_COST
 from core.domain.entities import AgentRecord, Company
 from core.domain.errors import Conflict, Invalid
 from core.domain.guardrails import GUARDRAILS_FILE
@@ -176,6 +177,9 @@ def require_runner(runner: dict[str, Any]) -> None:
     """Raises Invalid for settings that name no runner."""
     if not isinstance(runner.get("kind"), str) or not runner["kind"]:
         raise Invalid("The runner has no kind.", 'Name it, e.g. {"kind": "rehearsal"}.')
+    cost = runner.get(RUN_COST, 0)
+    if not isinstance(cost, int) or isinstance(cost, bool) or not 0 <= cost <= MONEY_MAX:
+        raise Invalid(f"{RUN_COST} is no amount.", "Give millionths of a US dollar, e.g. 200000; 0 is a free model.")
 
 
 def manager_by_slug(act: Act, slug: str) -> AgentRecord:

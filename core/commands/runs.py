@@ -285,13 +285,12 @@ def finish_run(act: Act, command: FinishRun) -> Answer:
     tx = act.tx
     run = tx.get(Run, command.run)
     if run.status in RUN.final:
-        budgets.note_late_cost(act, run, command.cost_micros)
+        budgets.note_late_cost(act, run, command.cost_micros, command.tokens_in, command.tokens_out)
         return {"id": run.id, "status": str(run.status), "finished": False}
     RUN.require(run.name_tag, run.status, command.status, "FinishRun", act.capacities)
     run = tx.update(
         run, "RunFinished", status=command.status, exit_kind=command.exit_kind, detail=command.detail,
-        tokens_in=command.tokens_in, tokens_out=command.tokens_out,
-        cost_micros=budgets.cost_of(run, command.cost_micros), reserved_micros=0,
+        **budgets.spent_by(run, command.cost_micros, command.tokens_in, command.tokens_out), reserved_micros=0,
         session=command.session, ended_at=tx.now, fence=run.fence + 1,
     )  # fmt: skip
     budgets.warn(act, run)

@@ -1,14 +1,18 @@
 """Budgets: when their periods begin, what is left of them, and what that means. Pure; micros of a US dollar, ms UTC."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from core.domain.entities import Budget
-from core.domain.limits import BUDGET_WARN_PERCENT
+from core.domain.limits import BUDGET_WARN_PERCENT, FIRST_RUN_MICROS
 from core.domain.states import BudgetPeriod, BudgetScope
 
 DAY_MS = 86_400_000
 MONEY_MAX = 10**15  # a thousand million dollars: sums of many stay below 64 bits
+FREE_RUNNERS = frozenset({"rehearsal"})  # they call no model
+RUN_COST = "run_cost_micros"  # in an agent's runner settings
 NEVER = -1  # a period that no budget is ever in
 _WEEK_MS = 7 * DAY_MS
 _A_MONDAY = 4 * DAY_MS  # 1970-01-05
@@ -100,6 +104,17 @@ def standing_of(budget: Budget, spent: int, now: int) -> Standing:
 def allowed_in(budget: Budget, start: int) -> int:
     """What a budget allows in the period that began at `start`."""
     return budget.limit_micros + (budget.extra_micros if budget.extra_period == start else 0)
+
+
+def first_run_cost(runner: Mapping[str, Any]) -> int:
+    """What a run on this runner is taken to cost before one of its kind has ended: its settings say it, or the limits.
+
+    Micros; 0 for what calls no model.
+    """
+    said = runner.get(RUN_COST)
+    if isinstance(said, int) and not isinstance(said, bool):
+        return min(max(said, 0), MONEY_MAX)
+    return 0 if runner.get("kind") in FREE_RUNNERS else FIRST_RUN_MICROS
 
 
 def entity_of(scope: BudgetScope, scope_id: int) -> str:

@@ -24,6 +24,7 @@ INLINE_OUTPUT_MAX = 65_536  # bytes; larger outputs are files in the company's f
 AUTO_IN_A_ROW = 3  # goals that stage B dispatched without a human look; then it is stage A again (D-01)
 STAGE_B_BUDGET_MICROS = 5_000_000  # a day, D-01
 BUDGET_WARN_PERCENT = 80
+FIRST_RUN_MICROS = 200_000  # what a run is taken to cost before one of its kind has ended (F24)
 REVIEW_ATTEMPTS = 3
 FOLLOW_UPS_A_REVIEW = 5  # new findings of a later review become so many tasks at most (F8, F23)
 OBJECTION_WINDOW_MS = 300_000  # S3-13

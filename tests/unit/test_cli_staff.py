@@ -110,6 +110,25 @@ def test_who_has_retired_is_listed_when_asked_for(tmp_path: Path, capsys: pytest
     assert "hired because" not in capsys.readouterr().out
 
 
+def test_the_budget_that_is_shown_is_the_one_in_force(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = str(tmp_path / "c")
+    run(founded(tmp_path / "c"))
+    told(capsys, "agent", "hire", folder, "eve", "--role", "executor", "--budget", "2.50")
+
+    def shown() -> tuple[int, str | None, str]:
+        found = told(capsys, "agent", "show", folder, "eve")
+        assert main(["agent", "show", folder, "eve"]) == Exit.OK
+        line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("budget"))
+        return found["budget_micros"], found["budget_period"], " ".join(line.split())
+
+    assert shown() == (2_500_000, "day", "budget 2.50 USD a day")
+    told(capsys, "budget", "set", folder, "eve", "9", "--period", "week")
+    assert shown() == (9_000_000, "week", "budget 9.00 USD a week")
+    assert told(capsys, "agent", "list", folder)["agents"][-1]["budget_micros"] == 9_000_000
+    told(capsys, "budget", "set", folder, "eve", "0")
+    assert shown() == (0, None, "budget none of its own: it spends from the company's")
+
+
 @pytest.mark.parametrize(
     ("words", "code"),
     [

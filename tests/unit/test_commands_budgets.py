@@ -6,12 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.blackboard.queries import BUDGET_ENDED, BUDGET_HELD_BACK, COSTED, LAST_COSTS, SCOPED
+from core.blackboard.queries import BUDGET_ENDED, BUDGET_HELD_BACK, COSTED, DEAREST, LAST_COSTS, SCOPED
 from core.commands.budgets import standing_now
 from core.commands.registry import Answer, parse
 from core.domain.entities import Approval, Budget, Run
 from core.domain.errors import Conflict, Forbidden, Invalid, NotFound
 from core.domain.inbox import InboxItem
+from core.domain.limits import FIRST_RUN_MICROS
 from core.domain.states import ApprovalStatus, BudgetScope, RunStatus
 from core.waiting import owed
 from tests.unit.world import OPERATOR, OWNER, World, a_company
@@ -121,19 +122,92 @@ async def test_queued_runs_are_reserved_for_together(world: World) -> None:
     assert {(await world.find(Run, run)).reserved_micros for run in runs[:3]} == {30}
 
 
-async def test_a_run_reserves_the_average_of_its_agent_and_kind_and_at_least_one(world: World) -> None:
-    goal = await world.an_active_goal()
+async def test_a_run_reserves_the_average_of_its_agent_and_kind_or_the_dearest_of_its_kind(world: World) -> None:
     first = await queued(world)
     await start(world, first)
-    assert (await world.find(Run, first)).reserved_micros == 0, "nothing is known of it"
+    assert (await world.find(Run, first)).reserved_micros == 0, "nothing is known of it, and no budget holds"
     await world.system("FinishRun", run=first, status="succeeded", cost_micros=10)
     await ran(world, 15)
     again, other, bobs = await queued(world), await queued(world, kind="broadcast"), await queued(world, "bob")
     await works_at_once(world)
     for run in (again, other, bobs):
         await start(world, run)
-    assert [(await world.find(Run, run)).reserved_micros for run in (again, other, bobs)] == [13, 1, 0]
-    assert goal.id == 1
+    assert [(await world.find(Run, run)).reserved_micros for run in (again, other, bobs)] == [13, 1, 15]
+
+
+async def hired(world: World, count: int, **runner: Any) -> list[int]:
+    """Queued runs of so many new agents on a runner that costs money, or as its settings say."""
+    runs = []
+    for number in range(count):
+        slug = f"new-{next(world.numbers)}-{number}"
+        await world.hire(slug, runner={"kind": "chat", **runner})
+        runs.append(await queued(world, slug))
+    return runs
+
+
+async def test_first_runs_at_once_hold_back_no_more_than_the_budget(world: World) -> None:
+    await limit(world, 500_000)
+    runs = await hired(world, 4)
+    answers = [await start(world, run) for run in runs]
+    assert [answer["started"] for answer in answers] == [True, True, True, False]
+    held_back = [(await world.find(Run, run)).reserved_micros for run in runs]
+    assert held_back == [FIRST_RUN_MICROS, FIRST_RUN_MICROS, 100_000, 0]
+    assert await world.events("BudgetWarned") == [], "nobody is warned of a guess"
+    await world.system("FinishRun", run=runs[0], status="succeeded", cost_micros=30_000)
+    assert (await start(world, runs[3]))["started"]
+    assert (await world.find(Run, runs[3])).reserved_micros == 30_000, "the dearest of its kind is known now"
+    assert await items(world) == []
+
+
+async def test_a_budget_below_the_guess_lets_one_first_run_tell(world: World) -> None:
+    await limit(world, 50)
+    one, two = await hired(world, 2)
+    assert (await start(world, one))["started"]
+    assert (await start(world, two))["started"] is False
+    await world.system("FinishRun", run=one, status="succeeded", cost_micros=20)
+    assert (await start(world, two))["started"]
+    assert await spent(world) == 40
+
+
+@pytest.mark.parametrize(("runner", "held_back"), [
+    ({"kind": "rehearsal"}, 0), ({"run_cost_micros": 0}, 0), ({"run_cost_micros": 7}, 7), ({}, 100),
+])  # fmt: skip
+async def test_what_calls_no_model_or_a_free_one_is_not_hindered(
+    runner: dict[str, Any], held_back: int, world: World
+) -> None:
+    await limit(world, 100)
+    runs = await hired(world, 3, **runner)
+    answers = [(await start(world, run))["started"] for run in runs]
+    assert (await world.find(Run, runs[0])).reserved_micros == held_back
+    assert answers == [True, held_back < 100, held_back < 100]
+
+
+async def test_a_runner_whose_first_run_cost_nothing_is_free(world: World) -> None:
+    await limit(world, 100)
+    one, two, three = await hired(world, 3)
+    await start(world, one)
+    await world.system("FinishRun", run=one, status="succeeded")
+    for run in (two, three):
+        assert (await start(world, run))["started"]
+    assert await spent(world) == 0
+    (dear,) = await hired(world, 1, model="dear")
+    await start(world, dear)
+    assert await spent(world) == 100, "another model tells nothing of this one"
+
+
+async def test_a_failed_run_does_not_tell_that_they_are_free(world: World) -> None:
+    await limit(world, 100)
+    one, two = await hired(world, 2)
+    await start(world, one)
+    await world.system("FinishRun", run=one, status="failed")
+    await start(world, two)
+    assert await spent(world) == 100
+
+
+@pytest.mark.parametrize("cost", [-1, True, "1", 10**16, 1.5])
+async def test_what_a_first_run_is_taken_to_cost_is_an_amount(cost: object, world: World) -> None:
+    with pytest.raises(Invalid, match="run_cost_micros"):
+        await world.hire("dora", runner={"kind": "chat", "run_cost_micros": cost})
 
 
 async def test_only_the_last_twenty_costs_count(world: World) -> None:
@@ -188,10 +262,33 @@ async def test_what_is_told_of_a_run_at_work_counts_at_once_and_never_shrinks(wo
     for told, total in ((4, 20), (30, 40), (20, 40)):
         await world.system("RecordCost", run=run, cost_micros=told)
         assert await spent(world) == total
-    await world.system("FinishRun", run=run, status="timed_out")
+    await world.system("FinishRun", run=run, status="failed")
     assert await spent(world) == 40
     await world.system("RecordCost", run=run, cost_micros=99)
-    assert await spent(world) == 40, "it has ended"
+    assert await spent(world) == 40, "it has told all that it had to tell"
+
+
+@pytest.mark.parametrize("how", ["KillRun", "LoseRun", "timed_out"])
+async def test_tokens_and_cost_of_a_run_that_is_cut_off_are_kept(how: str, world: World) -> None:
+    await limit(world, 1000)
+    run = await queued(world)
+    await start(world, run)
+    await world.system("RecordCost", run=run, cost_micros=30, tokens_in=500, tokens_out=60)
+    await world.system("RecordCost", run=run, cost_micros=20, tokens_in=700)
+    match how:
+        case "LoseRun":
+            await world.system("LoseRun", run=run, why="gone")
+        case "KillRun":
+            await world.operator("KillRun", run=run)
+        case _:
+            await world.system("FinishRun", run=run, status="timed_out")
+    ended = await world.find(Run, run)
+    assert (ended.cost_micros, ended.tokens_in, ended.tokens_out) == (30, 700, 60)
+    await world.system("RecordCost", run=run, cost_micros=45, tokens_out=90)
+    late = await world.find(Run, run)
+    assert (late.cost_micros, late.tokens_in, late.tokens_out, late.reserved_micros) == (45, 700, 90, 0)
+    assert await spent(world) == 45
+    assert late.status == ended.status
 
 
 async def test_the_last_word_of_a_killed_run_on_what_it_cost_is_heard(world: World) -> None:
@@ -488,9 +585,9 @@ async def test_four_fifths_are_told_once_a_period(world: World) -> None:
     await limit(world, 100)
     await ran(world, 79)
     assert await world.events("BudgetWarned") == []
-    await ran(world, 1, "bob")
+    await ran(world, 1, "bob", kind="broadcast")
     assert await world.events("BudgetWarned") == ["BudgetWarned"]
-    await ran(world, 10, "bob")
+    await ran(world, 10, "bob", kind="broadcast")
     assert len(await world.events("BudgetWarned")) == 1
     world.clock.advance(DAY_MS)
     await ran(world, 85)
@@ -522,6 +619,13 @@ async def test_what_a_start_looks_up_reads_no_whole_table(query: str, index: str
     used = {name: value for name, value in names.items() if f":{name}" in query}
     (row, *_) = await world.read(lambda tx: tx.all(f"EXPLAIN QUERY PLAN {query}", **used))
     assert index in row["detail"]
+
+
+async def test_the_dearest_of_a_kind_is_looked_for_among_the_latest_runs_only(world: World) -> None:
+    plan = await world.read(lambda tx: tx.all(f"EXPLAIN QUERY PLAN {DEAREST}", kind="mention", runner="x", model=None))
+    details = [row["detail"] for row in plan]
+    assert not [each for each in details if "TEMP B-TREE" in each], details
+    assert "LIMIT 500" in DEAREST
 
 
 # Whatever happens ---------------------------------------------------------------------------------------------------

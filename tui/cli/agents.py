@@ -7,10 +7,11 @@ from typing import Any
 
 from core.blackboard.queries import LIVE_RUNS
 from core.blackboard.readers import Readers
-from core.domain.entities import AgentRecord, Company, Task
+from core.domain.budgets import money, per
+from core.domain.entities import AgentRecord, Budget, Company, Task
 from core.domain.errors import Invalid, NotFound
 from core.domain.organisation import chart_of, drawn
-from core.domain.states import AgentStatus
+from core.domain.states import AgentStatus, BudgetPeriod, BudgetScope
 from tui.cli import opening
 from tui.cli.names import folder_of, quoted, words_of
 from tui.cli.output import facts, print_json, say, table, when
@@ -46,7 +47,7 @@ async def _list(folder: str) -> list[AgentFacts]:
 
 
 async def described(readers: Readers, agents: list[AgentRecord]) -> list[AgentFacts]:
-    """Agents as lists show them. `runs` are live ones; `task` is what it holds now."""
+    """Agents as lists show them. `runs` are live ones; `task` is what it holds now; the budget is the one in force."""
     slugs = {agent.id: agent.slug for agent in await readers.entities(AgentRecord, "true")}
     live = {row["agent"]: row["n"] for row in await readers.all(
         f"SELECT agent_id AS agent, count(*) AS n FROM runs WHERE {LIVE_RUNS} GROUP BY agent_id"
@@ -55,16 +56,26 @@ async def described(readers: Readers, agents: list[AgentRecord]) -> list[AgentFa
         "SELECT agent_id AS agent, sum(cost_micros) AS micros FROM runs WHERE cost_micros > 0 GROUP BY agent_id"
     )}  # fmt: skip
     held = {task.assignee_id: task.id for task in await readers.entities(Task, "status IN ('claimed', 'working')")}
+    budgets = {budget.scope_id: budget for budget in await readers.entities(
+        Budget, "scope = :scope AND limit_micros > 0", scope=BudgetScope.AGENT
+    )}  # fmt: skip
     return [
         {
             "id": agent.id, "agent": agent.slug, "name": agent.name, "role": str(agent.role),
             "status": str(agent.status), "manager": slugs.get(agent.manager_id or 0),
             "capabilities": list(agent.capabilities), "duties": agent.duties, "runner": agent.runner.get("kind", ""),
-            "max_runs": agent.max_runs, "budget_micros": agent.budget_micros, "runs": live.get(agent.id, 0),
+            "max_runs": agent.max_runs, **_budget(budgets.get(agent.id)), "runs": live.get(agent.id, 0),
             "task": held.get(agent.id), "cost_micros": spent.get(agent.id, 0), "created_at": agent.created_at,
         }
         for agent in agents
     ]  # fmt: skip
+
+
+def _budget(budget: Budget | None) -> AgentFacts:
+    return {
+        "budget_micros": budget.limit_micros if budget else 0,
+        "budget_period": str(budget.period) if budget else None,
+    }
 
 
 def show_agent(arguments: argparse.Namespace) -> int:
@@ -83,13 +94,19 @@ def show_agent(arguments: argparse.Namespace) -> int:
             ("duties", found["duties"]),
             ("hired because", found["why"]),
             ("runner", f"{found['runner']}, {found['max_runs']} at once"),
-            ("budget a day", _usd(found["budget_micros"]) if found["budget_micros"] else "the company's"),
+            ("budget", _budget_words(found)),
             ("cost so far", _usd(found["cost_micros"])),
         ]
     )
     for task in found["open_tasks"]:
         say(f"  T{task['id']} {task['status']}: {task['title']}")
     return 0
+
+
+def _budget_words(found: AgentFacts) -> str:
+    if found["budget_period"] is None:
+        return "none of its own: it spends from the company's"
+    return f"{money(found['budget_micros'])} {per(BudgetPeriod(found['budget_period']))}"
 
 
 async def _show(folder: str, slug: str) -> AgentFacts:
