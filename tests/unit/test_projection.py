@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from core.blackboard.fold import fold
-from core.domain.entities import AgentRecord, Event, Task
+from core.domain.actors import System
+from core.domain.entities import AgentRecord, Event, Experience, Knowledge, Task
 from core.domain.errors import Invalid
 from tests.flows.world import (
     NOON,
@@ -93,6 +94,26 @@ async def test_only_what_was_touched_is_dirty(tmp_path: Path) -> None:
         view.apply(await office.company.board.readers.events_after(last))
         assert "task:3" in view.flush()
         assert view.flush() == frozenset()
+
+
+async def test_experiences_are_live_and_knowledge_is_only_said_to_have_changed(tmp_path: Path) -> None:
+    async with an_office(tmp_path / "c") as office:
+        await a_goal_at_work(office)
+        ada = await at_work(office, 2, "inventory")
+        body = "Counted all files twice, and both counts agree with each other.\n💡 经验: count twice"
+        await office.do("AddComment", ada, task=2, kind="handoff", body=body)
+        view = await loaded(office)
+        (noted,) = view.tables.all(Experience)
+        last = view.last_event
+        await office.do("KeepExperience", experience=noted.id)
+        section = {"path": "knowledge/a.md", "heading": "", "body": "x"}
+        await office.do("IndexKnowledge", System(), sections=[section])
+        await office.do("IndexKnowledge", System(), removed=[1])
+        view.apply(await office.company.board.readers.events_after(last))
+        assert view.flush() >= {f"experience:{noted.id}", "knowledge:1"}
+        assert [(each.body, each.status) for each in view.tables.all(Experience)] == [("count twice", "kept")]
+        assert (await seen(office)).tables.all(Experience) == view.tables.all(Experience)
+        assert view.tables.all(Knowledge) == fold(await told(office)).all(Knowledge) == []
 
 
 async def test_why_things_wait(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from tui.cli.exits import Exit
 from tui.cli.table import GROUPS, SUBCOMMANDS, Subcommand
 
 _FIRST_WORDS = tuple(dict.fromkeys(subcommand.words[0] for subcommand in SUBCOMMANDS))
+_PLURAL = {"knowledge": "knowledge"}
 _OF_BUDGET = frozenset(subcommand.words[1] for subcommand in SUBCOMMANDS if subcommand.words[0] == "budget")
 
 
@@ -47,7 +48,9 @@ def make_parser() -> Parser:
     first = parser.add_subparsers(prog="opsroom", metavar="SUBCOMMAND", title="subcommands", required=True)
     groups = {}
     for name, words in GROUPS.items():
-        group = first.add_parser(name, help=f"{name}s: {words}", description=f"Subcommands: {words}.")
+        group = first.add_parser(
+            name, help=f"{_PLURAL.get(name, f'{name}s')}: {words}", description=f"Subcommands: {words}."
+        )
         groups[name] = group.add_subparsers(metavar="SUBCOMMAND", required=True)
     for subcommand in SUBCOMMANDS:
         place = groups[subcommand.words[0]] if len(subcommand.words) > 1 else first

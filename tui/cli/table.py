@@ -55,6 +55,7 @@ MANAGER = _argument("--manager", metavar="AGENT", help="who it reports to; '' in
 RUNNER = _argument("--runner", metavar="KIND", help="what it runs on; its settings as a JSON object will do too")
 MAX_RUNS = _argument("--max-runs", type=int, metavar="N", help="runs at once (1-100)")
 SCOPE = _argument("scope", metavar="SCOPE", help="company, an agent's short name, or a goal, e.g. G1")
+EXPERIENCE = _argument("experience", metavar="ID", help="the experience's id, e.g. E3")
 APPROVE_ALL = _argument("--approve-all", action="store_true", help="take every decision by its approving choice")
 PACE = _argument("--pace", type=int, metavar="MS", help="how long the agents pause between acts (0-60000)")
 
@@ -334,6 +335,29 @@ SUBCOMMANDS: tuple[Subcommand, ...] = (
             SCOPE,
             _argument("usd", metavar="USD", help="so much more, e.g. 2.50"),
             _argument("--once", action="store_true", help="only in the period that it is now"),
+            JSON,
+        ),
+    ),
+    Subcommand(
+        ("experience", "list"),
+        "what agents want each other to know",
+        "tui.cli.memory:list_experiences",
+        (DIR, _argument("--status", metavar="LIST", help="new, kept, dropped (default: all)"), JSON),
+    ),
+    Subcommand(("experience", "keep"), "let agents be told of it when their task is about the same",
+               "tui.cli.memory:keep", (DIR, EXPERIENCE, JSON)),
+    Subcommand(("experience", "drop"), "tell no agent of it; it stays on the board", "tui.cli.memory:drop",
+               (DIR, EXPERIENCE, JSON)),
+    Subcommand(("knowledge", "list"), "the files in knowledge/, and what is left out", "tui.cli.memory:list_knowledge",
+               (DIR, JSON)),
+    Subcommand(
+        ("knowledge", "search"),
+        "the sections that are about some words, as agents are reminded of them",
+        "tui.cli.memory:search_knowledge",
+        (
+            DIR,
+            _argument("words", metavar="WORDS", help="any of them is enough"),
+            _argument("--limit", type=int, default=10, metavar="N", help="at most so many (1-100; 10)"),
             JSON,
         ),
     ),
