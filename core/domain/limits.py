@@ -45,3 +45,5 @@ ACTIONS_PER_STEP = 200  # a tick is bounded
 
 EXPERIENCE_PREFIX = "💡 经验: "  # S3-09
 MISSION_SENTINELS = frozenset({"", "待定义", "tbd", "to be defined"})  # S1-06, C-15
+PROMPT_TOKENS = 8_000  # of one prompt, unless company.toml or the agent's runner says otherwise
+PROMPT_TOKENS_MIN = 3_000  # roles, calls and red lines need so much

@@ -1,5 +1,6 @@
 """How many tokens a text has, counted offline (o200k_base, C-17). The first count reads the tables: not on the loop."""
 
+import importlib
 import importlib.util
 import sys
 from collections.abc import Callable
@@ -28,9 +29,7 @@ def _counter() -> Callable[[str], int]:
         spec.loader.exec_module(module)
         count: Callable[[str], int] = module.tokenizer_for_encoding(ENCODING).count
         return count
-    from bpe_openai import get_encoding
-
-    encode = get_encoding(ENCODING).encode_ordinary
+    encode = importlib.import_module("bpe_openai").get_encoding(ENCODING).encode_ordinary
     return lambda text: len(encode(text))
 
 

@@ -1,0 +1,105 @@
+"""The door of this folder: the prompt of a run, and of one that is only thought of."""
+
+import asyncio
+from collections.abc import Iterable
+from pathlib import Path
+
+from core.blackboard.queries import PENDING_APPROVALS
+from core.blackboard.readers import Readers
+from core.domain.ceo_mode import CeoModeContext, Trigger, ceo_mode_cue, resolve_ceo_mode
+from core.domain.entities import AgentRecord, Approval, Company, Task
+from core.domain.errors import NotFound
+from core.domain.guardrails import RedLine
+from core.domain.limits import PROMPT_TOKENS, PROMPT_TOKENS_MIN
+from core.domain.states import Role, RunKind, TaskStatus
+from core.prompting.budget import fitted, size_of
+from core.prompting.facts import Commission, PromptFacts, texts_in
+from core.prompting.fence import Randomness, draw_nonce, unused
+from core.prompting.gathering import gather_prompt
+from core.prompting.layers import Writer
+from core.prompting.prompt import Prompt
+from core.prompting.templates import Library
+
+__all__ = ["Commission", "budget_of", "build_prompt", "kind_of", "preview_prompt", "written"]
+
+_REVIEWERS = frozenset({Role.REVIEWER, Role.CHALLENGER})
+
+
+def budget_of(agent: AgentRecord, budget: int = PROMPT_TOKENS) -> int:
+    """The most tokens of a prompt: the agent's own (`prompt_tokens` of its runner's settings) before the company's."""
+    own = agent.runner.get("prompt_tokens")
+    return max(own if isinstance(own, int) and not isinstance(own, bool) else budget, PROMPT_TOKENS_MIN)
+
+
+async def build_prompt(
+    readers: Readers, library: Library, about: Commission, *,
+    budget: int = PROMPT_TOKENS, red_lines: Iterable[RedLine] = (), draw: Randomness = draw_nonce,
+) -> Prompt:  # fmt: skip
+    """What a run is told. `budget` is the company's, in tokens. Raises BoardError; Invalid for a missing template."""
+    facts = await gather_prompt(readers, about, red_lines)
+    # Counting and rendering keep a processor busy for some milliseconds, the first time for longer.
+    return await asyncio.to_thread(_written_now, facts, library, budget_of(about.agent, budget), draw)
+
+
+async def preview_prompt(
+    readers: Readers, library: Library, folder: Path, agent: str, task: int | None = None, *,
+    budget: int = PROMPT_TOKENS, red_lines: Iterable[RedLine] = (), draw: Randomness = draw_nonce,
+) -> Prompt:  # fmt: skip
+    """What the agent of this short name would be told now about a task, or without one when it is next called.
+
+    Raises NotFound for an agent or a task that this board does not have; else as `build_prompt`.
+    """
+    company = (await readers.entities(Company, "id = 1"))[0]
+    staff = await readers.entities(AgentRecord, "slug = :slug", slug=agent)
+    if not staff:
+        raise NotFound(f"There is no agent {agent!r} on this board.", "Use a short name from `opsroom agents`.")
+    tasks = await readers.entities(Task, "id = :id", id=task) if task is not None else []
+    if task is not None and not tasks:
+        raise NotFound(f"There is no T{task} on this board.", "List what there is and use an id from it.")
+    about_task = tasks[0] if tasks else None
+    brief = await _mode_now(readers, staff[0], company) if staff[0].role == Role.CEO else {}
+    about = Commission(staff[0], kind_of(staff[0], about_task), company, folder, task=about_task, brief=brief)
+    return await build_prompt(readers, library, about, budget=budget, red_lines=red_lines, draw=draw)
+
+
+async def _mode_now(readers: Readers, agent: AgentRecord, company: Company) -> dict[str, str]:
+    """The mode in which a CEO's run would begin now, and its first words."""
+    staff = await readers.entities(AgentRecord, "status <> 'terminated' ORDER BY id")
+    asked = await readers.entities(Approval, f"{PENDING_APPROVALS} ORDER BY id")
+    mode = resolve_ceo_mode(CeoModeContext(agent, company, staff, asked)).mode
+    return {"mode": str(mode), "cue": ceo_mode_cue(mode, Trigger.HEARTBEAT)}
+
+
+def kind_of(agent: AgentRecord, task: Task | None) -> RunKind:
+    """The kind of run in which an agent would be told about a task as it is now."""
+    if task is None:
+        return RunKind.HEARTBEAT if agent.role == Role.CEO else RunKind.MENTION
+    match agent.role, task.status:
+        case Role.EXECUTOR, TaskStatus.PENDING:
+            return RunKind.BROADCAST
+        case Role.EXECUTOR, TaskStatus.CLAIMED | TaskStatus.WORKING:
+            return RunKind.EXECUTE
+        case ((Role.REVIEWER | Role.CHALLENGER), TaskStatus.REVIEW):
+            return RunKind.REVIEW
+        case Role.COORDINATOR, TaskStatus.REVIEW:
+            return RunKind.RULE
+        case Role.COORDINATOR, TaskStatus.PENDING:
+            return RunKind.STALL
+        case _:
+            return RunKind.MENTION
+
+
+def written(facts: PromptFacts, library: Library, budget: int, nonce: str) -> Prompt:
+    """The prompt from its facts, within the budget. The templates are as `library` last read them; else pure."""
+    writer = Writer(facts, library, nonce)
+    layers, cut = fitted(writer, budget)
+    warnings = list(writer.warnings)
+    if (size := size_of(layers)) > budget:
+        warnings.append(f"What must always be told has {size} tokens, more than the budget of {budget}.")
+    used = tuple(one.id for one in facts.experiences[: cut.experiences])
+    return Prompt(layers, budget, nonce, facts.commission.company.locale, used, tuple(warnings))
+
+
+def _written_now(facts: PromptFacts, library: Library, budget: int, draw: Randomness) -> Prompt:
+    library.refresh()
+    return written(facts, library, budget, unused(draw, texts_in(facts)))

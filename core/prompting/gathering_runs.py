@@ -1,0 +1,380 @@
+"""What each kind of run is told beyond goal and task: its errand, and the other words that it is about. Bounded."""
+
+import json
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.aggregate import round_material
+from core.blackboard.readers import Readers
+from core.domain.actors import HUMAN
+from core.domain.ceo_mode import CeoMode
+from core.domain.entities import AgentRecord, Approval, Comment, Goal, Review, Task, Turn
+from core.domain.limits import DISCUSSION_TURNS, OBSERVATION_MAX, OFFERS_PER_BROADCAST
+from core.domain.reviewing import criteria_of, standing
+from core.domain.states import CommentKind, ReviewStep, Role, RunKind
+from core.prompting.catalogue import CLAIM, DELEGATE, FOOTER, MAIL, MENTION, PHASES, ceo_mode
+from core.prompting.facts import Commission, Other
+from core.reading.visible import REVIEW_SEEN
+
+LINES = 30  # tasks, outputs, staff, questions: of each the first or newest
+CONTENT = 1_500  # code points of an output that is judged
+REVIEWS = 3
+LEADERS = frozenset({Role.CEO, Role.COORDINATOR, Role.PLANNER})
+# Who leads is told who is there and what waits for the operator, where that bears on the run.
+STAFFED = frozenset(
+    {RunKind.PLAN, RunKind.SPLIT, RunKind.STALL, RunKind.HEARTBEAT, RunKind.PROPOSE, RunKind.MENTION,
+     RunKind.ROUND_REVIEW}
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """The templates below the role's with their facts, what else the run is about, and its goal if found here."""
+
+    templates: tuple[str, ...]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    others: tuple[Other, ...] = ()
+    goal: Goal | None = None
+
+
+async def errand_of(readers: Readers, about: Commission) -> Errand:
+    """What the run is for."""
+    look = _OF.get(about.kind)
+    errand = await look(readers, about) if look is not None else Errand(())
+    known = {"agent_name": about.agent.name, "run_kind": str(about.kind)}
+    templates = (PHASES[about.kind],) if about.kind in PHASES else errand.templates
+    if about.agent.role == Role.CEO and "mode" in about.brief:
+        templates = (ceo_mode(CeoMode(about.brief["mode"])), FOOTER, *templates)
+    others = list(errand.others)
+    if about.agent.role in LEADERS and about.kind in STAFFED:
+        others += [*await _staff(readers), *await _asked(readers)]
+    return Errand(templates, {**known, **errand.facts}, tuple(other for other in others if other.items), errand.goal)
+
+
+async def _broadcast(readers: Readers, about: Commission) -> Errand:
+    offered = (
+        "id IN (SELECT task_id FROM offers WHERE run_id = :run AND answer = 'open') AND status = 'pending'"
+        if about.run_id is not None
+        else "id = :task"
+    )
+    most = f"ORDER BY priority, id LIMIT {OFFERS_PER_BROADCAST}"
+    tasks = await readers.entities(
+        Task, f"{offered} {most}", run=about.run_id, task=about.task.id if about.task is not None else None
+    )
+    ids = json.dumps(sorted({task.goal_id for task in tasks}))
+    goals = {goal.id: goal for goal in await readers.entities(Goal, _IN, ids=ids)}
+    heard = await _newest_words(readers, tasks) if about.run_id is not None else {}
+    others = tuple(
+        Other(
+            f"**{task.name_tag}** ({task.risk} risk; needs {', '.join(task.capabilities) or 'nothing special'}):",
+            (_task_text(task, goals.get(task.goal_id) if len(goals) > 1 else None), *heard.get(task.id, ())),
+            "tasks on offer", f"ReadTask {json.dumps({'task': task.id})}",
+        )
+        for task in tasks
+    )  # fmt: skip
+    only = next(iter(goals.values())) if len(goals) == 1 else None
+    return Errand((CLAIM,), {"observation_max": OBSERVATION_MAX}, others, only)
+
+
+_IN = "id IN (SELECT value FROM json_each(:ids))"
+_WORDS = (
+    "id IN (SELECT said.id FROM json_each(:ids) AS task JOIN comments AS said ON said.id IN (SELECT id FROM comments"
+    " WHERE comments.task_id = task.value ORDER BY id DESC LIMIT 3)) ORDER BY id"
+)
+
+
+async def _newest_words(readers: Readers, tasks: Iterable[Task]) -> dict[int, list[str]]:
+    """The last three comments of each task on offer: nobody is to say them again (S3-07)."""
+    found: dict[int, list[str]] = {}
+    for said in await readers.entities(Comment, _WORDS, ids=json.dumps([task.id for task in tasks])):
+        found.setdefault(said.task_id or 0, []).append(f"{said.author} ({said.kind}): {said.body[:300]}")
+    return found
+
+
+def _task_text(task: Task, goal: Goal | None) -> str:
+    lines = [task.title]
+    lines += [f"Goal {goal.name_tag}: {goal.title}"] if goal is not None else []
+    lines += [f"Intent: {task.intent[:600]}"] if task.intent else []
+    lines += [f"End state: {task.end_state[:600]}"] if task.end_state else []
+    lines += [f"Constraint: {text[:300]}" for text in task.constraints[:5]]
+    lines += [f"Must-haves: {', '.join(task.must_haves)}"] if task.must_haves else []
+    return "\n".join(lines)
+
+
+async def _execute(readers: Readers, about: Commission) -> Errand:
+    task = about.task
+    if task is None:
+        return Errand(())
+    others = [Other("Why it came back:", (task.reason,) if task.reason else (), "reasons", "")]
+    others += [await _findings(readers, about, task)] if task.review_attempts or task.criteria else []
+    answered = "entity = :entity AND status <> 'pending' AND note <> '' ORDER BY id DESC LIMIT 3"
+    told = await readers.entities(Approval, answered, entity=f"task:{task.id}")
+    notes = tuple(f"{one.title} → {one.status}: {one.note}" for one in told)
+    others.append(Other("What the operator answered about it:", notes, "answers", _task(task)))
+    before = await readers.entities(Task, "id = :id", id=task.retry_of) if task.retry_of is not None else []
+    for one in before:
+        others.append(Other(f"It is tried anew after {one.name_tag}:", (one.reason or "-",), "reasons", _task(one)))
+    return Errand((), {}, tuple(others))
+
+
+async def _review(readers: Readers, about: Commission) -> Errand:
+    task = about.task
+    if task is None:
+        return Errand(())
+    others = [await _delivered(readers, task), await _findings(readers, about, task)]
+    if about.goal is not None:
+        criteria = tuple(f"{one['id']}: {one['text']}" for one in criteria_of(task, about.goal))
+        others.append(
+            Other("What it is judged by, with the names that findings use:", criteria, "criteria", _task(task))
+        )
+    if task.review_step in (ReviewStep.REPLY, ReviewStep.RULING):
+        others.insert(0, await _dispute(readers, about, task))
+    return Errand((), {}, tuple(others))
+
+
+async def _delivered(readers: Readers, task: Task) -> Other:
+    last = (
+        "task_id = :task AND run_id IS (SELECT run_id FROM outputs WHERE task_id = :task ORDER BY id DESC LIMIT 1)"
+        " ORDER BY id LIMIT 10"
+    )
+    rows = await readers.all(
+        "SELECT id, type, title, summary, path, size, must_haves, count(*) OVER () AS total,"
+        f" substr(content, 1, {CONTENT}) AS content, length(content) > {CONTENT} AS cut FROM outputs WHERE {last}",
+        task=task.id,
+    )
+    items = tuple(
+        f"O{row['id']}, {row['type']}, {row['size']} bytes: {row['title']}\n"
+        + (f"Delivers {', '.join(json.loads(row['must_haves']))}\n" if row["must_haves"] != "[]" else "")
+        + (f"{row['summary']}\n" if row["summary"] else "")
+        + (f"A file: {row['path']}" if row["path"] else f"{row['content']}{'… [cut]' if row['cut'] else ''}")
+        for row in rows
+    )
+    total = rows[0]["total"] if rows else 0
+    how = f"ReadOutput {json.dumps({'output': rows[-1]['id'] if rows else 1})}"
+    return Other(
+        "What was delivered (a beginning of each; open what your verdict rests on):", items, "outputs", how, total
+    )
+
+
+async def _findings(readers: Readers, about: Commission, task: Task) -> Other:
+    """What earlier refusals found, by the numbers that later ones name (F8)."""
+    reviews = await _reviews(readers, about, task, 20)
+    items = tuple(
+        f"{one.number} ({one.finding.get('criterion', '')}, by {one.reviewer}): {one.finding.get('what', '')}"
+        f"\nWhere: {one.finding.get('where', '')}\nChange: {one.finding.get('change', '')}"
+        f"\nBecause: {one.finding.get('because', '')}"
+        for one in standing(reviews)
+    )
+    return Other("Findings of earlier reviews, by number:", items[:LINES], "findings", _task(task), len(items))
+
+
+async def _dispute(readers: Readers, about: Commission, task: Task) -> Other:
+    reviews = await _reviews(readers, about, task, REVIEWS)
+    items = tuple(
+        f"{one.reviewer}: {one.verdict}. {one.dimensions.get('summary', '')}"
+        + (f"\n{one.rebutted_by} answers {one.rebuttal_answer}: {one.rebuttal}" if one.rebuttal_answer else "")
+        for one in reversed(reviews)
+    )
+    return Other("The verdicts and what was answered, oldest first:", items, "verdicts", _task(task))
+
+
+async def _reviews(readers: Readers, about: Commission, task: Task, most: int) -> list[Review]:
+    """The newest verdicts that this agent may see (S2-20), newest first."""
+    seen = f"subject = 'task' AND subject_id = :task AND {REVIEW_SEEN} ORDER BY id DESC LIMIT {most}"
+    return await readers.entities(Review, seen, task=task.id, me=about.agent.slug, sees_all=0)
+
+
+async def _round_review(readers: Readers, about: Commission) -> Errand:
+    round_ = about.round
+    if round_ is None:
+        return Errand((), {"round_number": 1, "round_cap": about.goal.round_cap if about.goal else 1})
+    material = await round_material(readers, round_.id)
+    snapshot, outputs, comments = (material[name] for name in ("goal_snapshot", "round_outputs", "round_comments"))
+    how = f"ReadRound {json.dumps({'round': round_.id})}"
+    tasks = tuple(
+        f"T{one['id']}, {one['status']}: {one['title']}"
+        + (f" ({', '.join(one['must_haves'])})" if one["must_haves"] else "")
+        + (f": {one['reason'][:300]}" if one["reason"] else "")
+        for one in snapshot["tasks"]
+    )
+    delivered = tuple(
+        f"O{one['id']} of T{one['task']}, {one['type']}: {one['title']}"
+        + (f" ({', '.join(one['must_haves'])})" if one["must_haves"] else "")
+        + (" [a newer run of its task delivered]" if one["superseded"] else "")
+        + (f"\n{one['summary']}" if one["summary"] else "")
+        for one in outputs["outputs"]
+    )
+    decided = tuple(f"{one['text']} [{one['state']}]" for one in snapshot["decisions"])
+    said = tuple(
+        f"{one['author']} ({one['kind']}), {'T' + str(one['task']) if one['task'] else 'goal'}: {one['body'][:600]}"
+        for one in reversed(comments["comments"])
+    )
+    others = (
+        Other("The tasks of the round:", tasks, "tasks of the round", how, len(tasks) + snapshot["tasks_left_out"]),
+        Other("What they delivered:", delivered, "outputs", f"ListOutputs {json.dumps({'round': round_.id})}",
+              outputs["total"]),
+        Other("What was decided, and whether an output carries it:", decided, "decisions", _goal(about)),
+        Other("What was said, newest first:", said, "comments of the round", _goal(about), comments["total"]),
+    )  # fmt: skip
+    return Errand((), {"round_number": round_.number, "round_cap": snapshot["round_cap"]}, others)
+
+
+async def _report(readers: Readers, about: Commission) -> Errand:
+    rows = await readers.all(
+        "SELECT outputs.id, task_id, outputs.type, outputs.title, outputs.summary, outputs.must_haves,"
+        " count(*) OVER () AS total FROM outputs JOIN tasks ON tasks.id = task_id AND tasks.status = 'done'"
+        f" WHERE outputs.goal_id = :goal ORDER BY outputs.id DESC LIMIT {LINES}",
+        goal=about.goal.id if about.goal else None,
+    )
+    items = tuple(
+        f"O{row['id']} of T{row['task_id']}, {row['type']}: {row['title']}"
+        + (f" ({', '.join(json.loads(row['must_haves']))})" if row["must_haves"] != "[]" else "")
+        + (f"\n{row['summary']}" if row["summary"] else "")
+        for row in rows
+    )
+    how = f"ListOutputs {json.dumps({'goal': about.goal.id if about.goal else 1})}"
+    delivered = Other("What was delivered, newest first:", items, "outputs", how, rows[0]["total"] if rows else 0)
+    return Errand((), {}, (delivered, _note(about)))
+
+
+async def _planning(readers: Readers, about: Commission) -> Errand:
+    return Errand((), {}, (_note(about), *_out_of_scope(about), await _open_tasks(readers, about)))
+
+
+async def _talking(readers: Readers, about: Commission) -> Errand:
+    """A turn of the talk with the operator, or of the discussion."""
+    goal = about.goal.id if about.goal else None
+    turns = await readers.entities(Turn, "goal_id = :goal ORDER BY number DESC LIMIT 1", goal=goal)
+    facts = {"turn": turns[0].number if turns else 1, "turns_max": DISCUSSION_TURNS}
+    planned = await _planning(readers, about)
+    return Errand((), facts, planned.others)
+
+
+async def _mention(readers: Readers, about: Commission) -> Errand:
+    called = "id = (SELECT comment_id FROM mentions WHERE run_id = :run ORDER BY id DESC LIMIT 1)"
+    words = await readers.entities(Comment, called, run=about.run_id) if about.run_id is not None else []
+    if not words:
+        return Errand((MENTION,), {"author": HUMAN})
+    said = words[0]
+    template = MAIL.get(said.kind) or (DELEGATE if said.kind == CommentKind.DECISION else MENTION)
+    others = [Other(f"The words that called you (C{said.id}, by {said.author}):", (said.body,), "words", "")]
+    if said.reply_to is not None:
+        before = await readers.entities(Comment, "id = :id", id=said.reply_to)
+        others += [Other(f"They answer C{one.id} by {one.author}:", (one.body,), "words", "") for one in before]
+    return Errand((template,), {"author": said.author}, tuple(others))
+
+
+async def _heartbeat(readers: Readers, about: Commission) -> Errand:
+    items = tuple(
+        f"{one.get('kind', '')}, {one.get('entity', '')}: {one.get('title', '')} ({one.get('why', '')})"
+        for one in about.brief.get("agenda", ())
+    )
+    return Errand((), {}, (Other("The agenda:", items, "items of the agenda", "ListGoals {}"),))
+
+
+async def _propose(readers: Readers, about: Commission) -> Errand:
+    refill = about.brief.get("refill", {})
+    heads = {
+        "finished": "Goals that were finished:",
+        "cancelled": "Goals that ended otherwise:",
+        "rejected": "Drafts that the operator refused:",
+    }
+    others = [
+        Other(
+            head,
+            tuple(
+                f"{one['goal']}, {one['status']}: {one['title']}" + (f" ({one['reason']})" if one["reason"] else "")
+                for one in refill.get(name, ())
+            ),
+            "goals", "ListGoals {}",
+        )
+        for name, head in heads.items()
+    ]  # fmt: skip
+    return Errand((), {}, tuple(others))
+
+
+async def _stall(readers: Readers, about: Commission) -> Errand:
+    why = about.round.answers.get("stalled", "") if about.round is not None else ""
+    others = (Other("Why it stands still:", (why,) if why else (), "reasons", ""), await _open_tasks(readers, about))
+    return Errand((), {}, others)
+
+
+async def _open_tasks(readers: Readers, about: Commission) -> Other:
+    goal = about.goal.id if about.goal else None
+    rows = await readers.all(
+        "SELECT id, title, status, end_state, must_haves, capabilities, reason, count(*) OVER () AS total FROM tasks"
+        " WHERE goal_id = :goal AND status NOT IN ('done', 'failed', 'cancelled')"
+        f" ORDER BY id DESC LIMIT {LINES}",
+        goal=goal,
+    )
+    items = tuple(
+        f"T{row['id']}, {row['status']}: {row['title']}"
+        + "".join(
+            f"\n{what}: {', '.join(json.loads(row[name])) if row[name].startswith('[') else row[name][:300]}"
+            for name, what in _TOLD.items()
+            if row[name] not in ("", "[]")
+        )
+        for row in rows
+    )
+    how = f"ListTasks {json.dumps({'goal': goal})}"
+    return Other("Its tasks that are open, newest first:", items, "tasks", how, rows[0]["total"] if rows else 0)
+
+
+_TOLD = {"end_state": "End state", "must_haves": "Must-haves", "capabilities": "Needs", "reason": "Why"}
+
+
+def _note(about: Commission) -> Other:
+    note = about.goal.reason if about.goal else ""
+    return Other("What you are to take into account:", (note,) if note else (), "notes", _goal(about))
+
+
+def _out_of_scope(about: Commission) -> list[Other]:
+    lines = about.goal.out_of_scope if about.goal else ()
+    return [Other("Out of scope:", tuple(lines), "lines", _goal(about))]
+
+
+async def _staff(readers: Readers) -> list[Other]:
+    rows = await readers.entities(AgentRecord, f"status <> 'terminated' ORDER BY id LIMIT {LINES + 1}")
+    total = int(await readers.value("SELECT count(*) FROM agents WHERE status <> 'terminated'"))
+    items = tuple(
+        f"{one.slug}, {one.role}, {one.status}" + (f": {', '.join(one.capabilities)}" if one.capabilities else "")
+        for one in rows[:LINES]
+    )
+    return [Other("Who is here:", items, "agents", "ReadStaff {}", total)]
+
+
+async def _asked(readers: Readers) -> list[Other]:
+    rows = await readers.all(
+        "SELECT id, kind, entity, title, count(*) OVER () AS total FROM approvals WHERE status = 'pending'"
+        f" ORDER BY id LIMIT {LINES}"
+    )
+    items = tuple(f"Q{row['id']}, {row['kind']}, {row['entity']}: {row['title']}" for row in rows)
+    how = "ReadGoal, of the goal in question"
+    return [Other("What waits for the operator already:", items, "questions", how, rows[0]["total"] if rows else 0)]
+
+
+def _task(task: Task) -> str:
+    return f"ReadTask {json.dumps({'task': task.id, 'expand': True})}"
+
+
+def _goal(about: Commission) -> str:
+    return f"ReadGoal {json.dumps({'goal': about.goal.id})}" if about.goal is not None else "ListGoals {}"
+
+
+_OF: Mapping[RunKind, Callable[[Readers, Commission], Awaitable[Errand]]] = {
+    RunKind.BROADCAST: _broadcast,
+    RunKind.EXECUTE: _execute,
+    RunKind.REVIEW: _review,
+    RunKind.RULE: _review,
+    RunKind.ROUND_REVIEW: _round_review,
+    RunKind.REPORT: _report,
+    RunKind.PLAN: _planning,
+    RunKind.SPLIT: _planning,
+    RunKind.EXPLORE: _talking,
+    RunKind.DISCUSS: _talking,
+    RunKind.MENTION: _mention,
+    RunKind.HEARTBEAT: _heartbeat,
+    RunKind.PROPOSE: _propose,
+    RunKind.STALL: _stall,
+}

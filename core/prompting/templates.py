@@ -1,0 +1,314 @@
+"""The templates of prompts: the shipped files, a company's own that go before them, and what is wrong with either."""
+
+import os
+import stat
+import threading
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from core.domain.ceo_mode import CeoMode
+from core.domain.errors import Invalid
+from core.prompting.catalogue import FALLBACK, FOOTER, LOCALES, TEMPLATES, ceo_mode
+from core.prompting.counting import tokens
+
+if TYPE_CHECKING:  # jinja2 is imported on first use: the room paints before
+    from jinja2 import Template
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+TOKENS_MAX = 500  # of one template, S3-22
+FILE_MAX = 65_536  # bytes
+OWN = " (the company's own)"
+
+
+@cache
+def _environment() -> "ImmutableSandboxedEnvironment":
+    from jinja2 import StrictUndefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    return ImmutableSandboxedEnvironment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong with a file of templates; `line` counts from 1 and is 0 when the file itself is missing."""
+
+    file: str
+    line: int
+    what: str
+    is_fatal: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.file}{f', line {self.line}' if self.line else ''}: {self.what}"
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """The text of a template with its facts, the file that it came from, and what is to be told about that."""
+
+    text: str
+    source: str
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One template in one language: the shipped text, the company's own if there is one, and what is wrong with it."""
+
+    name: str
+    locale: str
+    shipped: str | None
+    own: str | None
+    problem: Problem | None = None
+
+    @property
+    def file(self) -> str:
+        """Its place, below the program's or the company's folder."""
+        return _file(self.name, self.locale)
+
+    @property
+    def is_overridden(self) -> bool:
+        """Whether the company's own text is in use."""
+        return self.own is not None and self.problem is None
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A file as it was read: `template` is there when it renders with the samples, else `problem` is."""
+
+    signature: tuple[int, int] | None
+    text: str | None = None
+    template: "Template | None" = None
+    problem: Problem | None = None
+
+
+_MISSING = _Kept(None)
+_MISSES = {True: "it is missing", False: "it is missing: the English text is used instead"}
+
+
+class Library:
+    """Templates by name and locale. `refresh` reads what changed and blocks; everything else is quick.
+
+    A company's own file goes before the shipped one, in its language only. One that is refused is named in warnings,
+    and the shipped one stays in use.
+    """
+
+    def __init__(self, folder: Path | None = None, overrides: Path | None = None) -> None:
+        self.folder = folder or shipped()
+        self.overrides = overrides
+        self._kept: dict[tuple[str, str, bool], _Kept] = {}
+        self._lock = threading.Lock()
+
+    def refresh(self) -> None:
+        """Read the files that changed since the last time. Blocks: not on the loop."""
+        with self._lock:
+            for is_own, folder in ((False, self.folder), (True, self.overrides)):
+                # Most companies have no texts of their own.
+                are_there = folder is not None and folder.is_dir()
+                for name in TEMPLATES:
+                    for locale in LOCALES:
+                        key = (name, locale, is_own)
+                        if folder is not None and are_there:
+                            self._kept[key] = _read(folder, name, locale, is_own, self._kept.get(key, _MISSING))
+                        else:
+                            self._kept[key] = _MISSING
+
+    def render(self, name: str, locale: str, facts: Mapping[str, Any]) -> Rendered:
+        """A template with its facts, no blanks around it. Raises Invalid when not even the English text is there."""
+        warnings: list[str] = []
+        for language in dict.fromkeys((locale, FALLBACK)):
+            own, ours = self._get(name, language, True), self._get(name, language, False)
+            if own.problem is not None:
+                warnings.append(f"{own.problem}; the shipped text is used.")
+            for kept, is_own in ((own, True), (ours, False)):
+                if kept.template is None:
+                    continue
+                file = _file(name, language) + (OWN if is_own else "")
+                try:
+                    return Rendered(kept.template.render(facts).strip(), file, tuple(warnings))
+                except Exception as error:
+                    if not is_own:
+                        raise
+                    warnings.append(f"{_problem_of(error, file)}; the shipped text is used.")
+            if language != FALLBACK:
+                warnings.append(f"{_file(name, language)} is missing: the English text is used instead.")
+        raise _missing(name)
+
+    def entries(self) -> list[Entry]:
+        """Every template in every language, in the order of the catalogue."""
+        return [
+            Entry(name, locale, self._get(name, locale, False).text, own.text, own.problem)
+            for name in TEMPLATES
+            for locale in LOCALES
+            for own in (self._get(name, locale, True),)
+        ]
+
+    def missing(self) -> list[Problem]:
+        """The shipped files that are not there. Blocks for a moment, and renders nothing."""
+        return [
+            Problem(_file(name, locale), 0, _MISSES[locale == FALLBACK], locale == FALLBACK)
+            for name in TEMPLATES
+            for locale in LOCALES
+            if not (self.folder / f"{name}.{locale}.md").is_file()
+        ]
+
+    def check(self) -> list[Problem]:
+        """Whatever is wrong with any file, the fatal ones first. Reads the files: not on the loop."""
+        self.refresh()
+        found: list[Problem] = []
+        for name in TEMPLATES:
+            for locale in LOCALES:
+                ours, own = self._get(name, locale, False), self._get(name, locale, True)
+                is_fatal = locale == FALLBACK
+                if ours.problem is not None:
+                    found.append(Problem(ours.problem.file, ours.problem.line, ours.problem.what, is_fatal))
+                elif ours.template is None:
+                    found.append(Problem(_file(name, locale), 0, _MISSES[is_fatal], is_fatal))
+                found += [own.problem] if own.problem is not None else []
+        found += _strangers(self.overrides)
+        return sorted(found, key=lambda problem: not problem.is_fatal)
+
+    def require(self, *, whole: bool = True) -> tuple[str, ...]:
+        """The start-up check (S0-12): warnings for what is not fatal. Blocks. Raises Invalid, which names the file.
+
+        Unless it is to be `whole`, it only looks whether the shipped files are there.
+        """
+        problems = self.check() if whole else sorted(self.missing(), key=lambda problem: not problem.is_fatal)
+        if problems and problems[0].is_fatal:
+            first = problems[0]
+            told = f"{first.file} is missing" if not first.line else str(first)
+            raise Invalid(f"{told}; nothing was started.", "Put it back, or install Opsroom again.")
+        return tuple(_warning(problem) for problem in problems)
+
+    def _get(self, name: str, locale: str, is_own: bool) -> _Kept:
+        if not self._kept:
+            self.refresh()
+        return self._kept.get((name, locale, is_own), _MISSING)
+
+
+@cache
+def shipped() -> Path:
+    """The folder of the prompts that come with the program."""
+    return Path(str(files("prompts")))
+
+
+@cache
+def shipped_library() -> Library:
+    """The shipped templates alone."""
+    return Library()
+
+
+def ceo_text(library: Library, mode: CeoMode, locale: str) -> tuple[Rendered, Rendered]:
+    """What a CEO is told of its mode, and the footer that all modes share (S0-11, S0-14)."""
+    return library.render(ceo_mode(mode), locale, {}), library.render(FOOTER, locale, {})
+
+
+def _file(name: str, locale: str) -> str:
+    return f"prompts/{name}.{locale}.md"
+
+
+def _missing(name: str) -> Invalid:
+    return Invalid(f"{_file(name, FALLBACK)} is missing; nothing was told.", "Put it back, or install Opsroom again.")
+
+
+def _warning(problem: Problem) -> str:
+    if problem.line == 0 and problem.what.startswith("it is missing"):
+        return f"{problem.file} {problem.what.removeprefix('it ')}."
+    return f"{problem}; the shipped text is used." if problem.file.endswith(OWN) else f"{problem}."
+
+
+def _read(folder: Path, name: str, locale: str, is_own: bool, known: _Kept) -> _Kept:
+    file = _file(name, locale) + (OWN if is_own else "")
+    path = folder / f"{name}.{locale}.md"
+    try:
+        found = path.stat()
+    except OSError:
+        # A link that leads nowhere is a mistake; no file is none.
+        return (
+            _Kept(None, problem=Problem(file, 1, "it is a link that leads nowhere")) if path.is_symlink() else _MISSING
+        )
+    signature = (found.st_mtime_ns, found.st_size)
+    if known.signature == signature:
+        return known
+    text: str | None = None
+    try:
+        text = _text(path, file)
+        template = _compiled(text, file)
+        _try(name, template, file, is_own)
+    except _Refused as refused:
+        return _Kept(signature, text, problem=refused.problem)
+    return _Kept(signature, text, template)
+
+
+class _Refused(Exception):
+    def __init__(self, file: str, line: int, what: str) -> None:
+        super().__init__(what)
+        self.problem = Problem(file, line, what)
+
+
+def _text(path: Path, name: str) -> str:
+    try:
+        # A pipe would make the company wait for its other end.
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as opened:
+            if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
+                raise _Refused(name, 1, "it is no file")
+            data = opened.read(FILE_MAX + 1)
+    except OSError as error:
+        raise _Refused(name, 1, f"it cannot be read: {error.strerror}") from None
+    if len(data) > FILE_MAX:
+        raise _Refused(name, 1, f"it has more than {FILE_MAX // 1024} KiB")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise _Refused(name, data[: error.start].count(b"\n") + 1, "a byte that is no UTF-8") from None
+
+
+def _compiled(text: str, file: str) -> "Template":
+    from jinja2 import Template, TemplateSyntaxError
+
+    environment = _environment()
+    try:
+        code = environment.compile(text, name=file, filename=file)
+    except TemplateSyntaxError as error:
+        raise _Refused(file, error.lineno, error.message or "it is no template") from None
+    return Template.from_code(environment, code, environment.globals)
+
+
+def _try(name: str, template: "Template", file: str, is_own: bool) -> None:
+    """Render it with each sample; a company's own must also be as short as the shipped ones (S3-22)."""
+    for number, facts in enumerate(TEMPLATES[name]):
+        try:
+            text = template.render(facts).strip()
+        except Exception as error:
+            problem = _problem_of(error, file)
+            raise _Refused(problem.file, problem.line, problem.what) from None
+        if number == 0 and not text:
+            raise _Refused(file, 1, "it says nothing")
+        if is_own and (length := tokens(text)) > TOKENS_MAX:
+            raise _Refused(file, 1, f"it has {length} tokens; at most {TOKENS_MAX}")
+
+
+def _problem_of(error: Exception, file: str) -> Problem:
+    """What a template stumbled over, and in which of its lines."""
+    from jinja2 import TemplateError
+
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+    what = str(error) if isinstance(error, TemplateError) else f"{type(error).__name__}: {error}"
+    return Problem(file, (lines[-1] if lines else None) or 1, what or type(error).__name__)
+
+
+def _strangers(folder: Path | None) -> list[Problem]:
+    """Files of a company that nothing reads: most likely a name that was misspelled."""
+    if folder is None or not folder.is_dir():
+        return []
+    known = {f"{name}.{locale}.md" for name in TEMPLATES for locale in LOCALES}
+    found = sorted(path.relative_to(folder).as_posix() for path in folder.glob("*/*.md"))
+    return [
+        Problem(f"prompts/{one}{OWN}", 0, "nothing reads it: no template has this name")
+        for one in found
+        if one not in known
+    ]
