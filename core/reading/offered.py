@@ -8,13 +8,18 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from enum import StrEnum
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin
+
+from pydantic.fields import FieldInfo
 
 import core.commands
 import core.reading  # noqa: F401 - fills the registries
 from core.commands.door import capacities_of
 from core.commands.registry import REGISTRY, Registered, Request
 from core.domain.states import Role, RunKind
+from core.reading.chinese import ABOUT
 from core.reading.registry import READS, RegisteredRead
 
 # What puts the tasks of a goal right, for who leads.
@@ -61,6 +66,7 @@ MENTIONED: Mapping[Role, tuple[str, ...]] = {
     Role.CHALLENGER: ("AddComment", "ChallengeRound"),
 }  # fmt: skip
 
+_WORDS, _FEW_WORDS = 13, 6  # so many words of a field are told: of a command, of a query
 # The rows of the specification are for people who change the program.
 _ROWS = re.compile(r"\s*\((?:[A-Z]\d*-?\d+(?:…\d+)?(?:, )?)+\)")
 
@@ -116,20 +122,38 @@ def _plain(about: str) -> str:
 def api_facts(role: Role, kind: RunKind, locale: str = "en") -> dict[str, list[dict[str, str]]]:
     """The same as text for a prompt: {"commands", "reads": [{name, about, example, fields}]}.
 
-    `example` is JSON on one line; `fields` names all of them, optional ones with a question mark. `about` is in the
-    language of `locale`, as far as there is one.
+    `example` is JSON on one line; `fields` names all of them, optional ones with a question mark, and the words that a
+    field may have. `about` is in the language of `locale` ("en" or "zh").
     """
     found = offered(role, kind)
     return {
-        "commands": [_told(one.name, one.about, one.model, locale) for one in found.commands],
-        "reads": [_told(one.name, one.about, one.model, locale) for one in found.queries],
+        "commands": [_told(one.name, one.about, one.model, locale, _WORDS) for one in found.commands],
+        "reads": [_told(one.name, one.about, one.model, locale, _FEW_WORDS) for one in found.queries],
     }
 
 
-def _told(name: str, about: str, model: type[Request], locale: str) -> dict[str, str]:
-    fields = ", ".join(field if info.is_required() else f"{field}?" for field, info in model.model_fields.items())
+def _told(name: str, about: str, model: type[Request], locale: str, most: int) -> dict[str, str]:
+    fields = ", ".join(_field(field, info, most) for field, info in model.model_fields.items())
     example = json.dumps(model.example, ensure_ascii=False)
-    return {"name": name, "about": _plain(about), "example": example, "fields": fields}
+    told = ABOUT.get(name, _plain(about)) if locale == "zh" else _plain(about)
+    return {"name": name, "about": told, "example": example, "fields": fields}
+
+
+def _field(name: str, info: FieldInfo, most: int) -> str:
+    """`kind?: note|question`: the name, whether it may be left out, and its words if there are not too many."""
+    words = _words_of(info.annotation)
+    named = name if info.is_required() else f"{name}?"
+    return f"{named}: {'|'.join(words)}" if 1 < len(words) <= most else named
+
+
+def _words_of(annotation: Any) -> tuple[str, ...]:
+    if isinstance(annotation, type) and issubclass(annotation, StrEnum):
+        return tuple(annotation)
+    if get_origin(annotation) is Literal:
+        return get_args(annotation)
+    parts = [part for part in get_args(annotation) if part is not type(None)]
+    is_optional = get_origin(annotation) in (Union, UnionType) and len(parts) == 1
+    return _words_of(parts[0]) if is_optional else ()
 
 
 def tools(role: Role, kind: RunKind) -> list[dict[str, Any]]:
