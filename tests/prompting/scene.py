@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from core.domain.actors import Agent
-from core.domain.entities import AgentRecord, Mention, Run, Task
+from core.domain.entities import AgentRecord, Experience, Mention, Run, Task
 from core.domain.limits import OBJECTION_WINDOW_MS
+from core.domain.staff_files import FILES
 from core.domain.states import TASK_FINAL, Role, RunKind
 from tests.unit.world import FIVE, World, a_company
 
@@ -47,7 +48,7 @@ TASKS: tuple[dict[str, Any], ...] = (
 HANDOFF = (
     "Decided: harmonic analysis with 37 constituents, since the harbour model needs a licence. Problem: gauge 2 was"
     " moved in 2019; I cut its series there. Advice: check the zero of gauge 3 before you trust it.\n"
-    "💡 经验: Look for a moved gauge before fitting anything."
+    "💡 经验: Look for a moved gauge before you fit tide tables."
 )
 Look = Callable[[str, World, Agent], Awaitable[None]]
 
@@ -91,6 +92,12 @@ class _Stage:
         for slug, role in STAFF.items():
             if role != Role.CEO:
                 await world.hire(slug, role, can=CAN.get(slug, ()), manager="wen")
+        knowledge = {"path": "knowledge/gauges.md", "heading": "Zero of a gauge", "body": "Gauge 2: 14 cm since 2019."}
+        await world.system("IndexKnowledge", sections=(knowledge,))
+        own = world.folder / "agents" / "ada"
+        own.mkdir(parents=True)
+        for name, text in zip(FILES, ("Figures before words.", "An engineer.", "Gauge 2 was moved."), strict=True):
+            (own / name).write_text(text, encoding="utf-8")
         await self.shown("ceo.propose", "wen", RunKind.PROPOSE, brief={"called": False})
 
     async def draft(self) -> None:
@@ -132,11 +139,14 @@ class _Stage:
         await world.do(bob, "AddComment", task=readings, kind="observation", body=body)
         await world.do(bob, "AnswerOffer", task=readings, answer="observation")
         await world.finish(bob)
+        await self.shown("executor.one_offer", "ada", RunKind.BROADCAST, offers=self.tasks[:1])
         ada = await world.run("ada", RunKind.BROADCAST, offers=self.tasks)
         await world.do(ada, "ClaimTask", task=readings)
         await world.finish(ada)
         await self.delivered(await world.run("ada", RunKind.EXECUTE, task_id=readings), readings, "hour,gauge,cm\n")
         await world.reviewed(readings)
+        (learnt,) = await world.all(Experience)
+        await world.operator("KeepExperience", experience=learnt.id)
 
     async def delivered(self, actor: Agent, task: int, content: str, title: str = "Figures") -> None:
         """The task is begun if it is not, delivered with its handoff, and handed in."""
@@ -240,7 +250,7 @@ class _Stage:
         round_ = await world.round_of(self.goal)
         world.clock.advance(660_000)
         await world.system("StallRound", round=round_.id, why="nothing has been runnable or running for 11 minutes")
-        await self.shown("coordinator.stall", "cora", RunKind.STALL, round_id=round_.id)
+        await self.shown("coordinator.stall", "cora", RunKind.STALL, goal_id=self.goal, round_id=round_.id)
 
     async def ending(self) -> None:
         world = self.world
@@ -249,7 +259,9 @@ class _Stage:
             if task.status not in TASK_FINAL:
                 await world.operator("CancelTask", task=task.id, reason="not needed")
         round_ = await world.round_of(self.goal)
-        cora = await self.begun("coordinator.round_review", "cora", RunKind.ROUND_REVIEW, round_id=round_.id)
+        cora = await self.begun(
+            "coordinator.round_review", "cora", RunKind.ROUND_REVIEW, goal_id=self.goal, round_id=round_.id
+        )
         await world.do(
             cora, "ReviewRound", round=round_.id, goal_clear="Yes.", covered="M1 and M2 are there, M3 is not.",
             next_step="The operator decides about the page.", decision="report",
