@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from core.agents.runner import Runner
-from core.agents.transcript import Transcripts
+from core.agents.transcript import Transcripts, prompt_path
 from core.blackboard.board import Board
 from core.commands.company import CreateCompany
 from core.commands.door import Door, LocalDoor
@@ -24,10 +24,12 @@ from core.config import CONFIG, Config, board_path, read_config, write_config
 from core.dispatcher import Caps, Dispatcher
 from core.domain.actors import Actor, Operator
 from core.domain.errors import BoardCorrupt, BoardError, Invalid
-from core.guardrails import GuardrailWatch, write_shipped
+from core.guardrails import GuardrailWatch, read_guardrails, write_shipped
 from core.kept_files import KeptFiles
 from core.knowledge import KnowledgeIndex
-from core.prompting.ceo_modes import check_ceo_modes
+from core.prompting.builder import preview_prompt
+from core.prompting.prompt import Prompt
+from core.prompting.templates import Library
 from core.reports import ReportFiles
 from core.staff_files import StaffFiles
 from core.ticker import Ticked, Ticker
@@ -98,6 +100,7 @@ class OpenCompany:
         self._jobs: list[asyncio.Task[None]] = []
         self._unfollow: list[Callable[[], None]] = []
         self.warnings: tuple[str, ...] = ()
+        self.library = Library(overrides=folder / "prompts")
         self._guardrails = GuardrailWatch(folder)
         self._transcripts: Transcripts | None = None
         self._files: tuple[KeptFiles, ...] = ()
@@ -115,11 +118,11 @@ class OpenCompany:
         """Open the company in a folder. Raises Invalid or a BoardError that says what to do."""
         folder = await asyncio.to_thread(folder.resolve)
         config = await asyncio.to_thread(read_config, folder)
-        warnings = await asyncio.to_thread(check_ceo_modes)
         board = await Board.open(board_path(folder), clock=clock, role=role)
         company = cls(folder, config, board, runners or {}, clock)
-        company.warnings = warnings
         try:
+            # Whether they render is looked at when something is to be told: a reader tells nobody anything.
+            company.warnings = await asyncio.to_thread(company.library.require, whole=False)
             await company._check_founded()
             await company._guardrails.renew()
             company._take_up()
@@ -161,6 +164,18 @@ class OpenCompany:
         """Send a command, as the operator if nobody else is named."""
         return await self.door.execute(actor or Operator(), command, key=key)
 
+    def prompt_path(self, run_id: int) -> Path:
+        """Where what a run was told lies (`Prompt.to_json`), once it was."""
+        return prompt_path(self.folder / "runs", run_id)
+
+    async def preview_prompt(self, agent: str, task: int | None = None) -> Prompt:
+        """What this agent (short name) would be told now about a task (id); see `core.prompting.builder`."""
+        lines = (await asyncio.to_thread(read_guardrails, self.folder)).lines
+        return await preview_prompt(
+            self.board.readers, self.library, self.folder, agent, task,
+            budget=self.config.prompts.budget, red_lines=lines,
+        )  # fmt: skip
+
     def _take_up(self) -> None:
         """Set up the owner's parts when this process owns the board."""
         writer = self.board.writer
@@ -179,6 +194,8 @@ class OpenCompany:
             self._transcripts,
             clock=self.clock,
             before=self._check_guardrails,
+            library=self.library,
+            prompt_tokens=self.config.prompts.budget,
         )
         self.ticker = Ticker(
             writer, self._local, self.dispatcher.lost,
@@ -206,6 +223,7 @@ class OpenCompany:
         assert self.ticker is not None
         assert self.dispatcher is not None
         assert self.knowledge is not None
+        self.warnings = await asyncio.to_thread(self.library.require)
         await self.dispatcher.sweep()
         self._files = tuple(files(self.folder, self.board.readers) for files in (ReportFiles, StaffFiles))
         heard = [self.dispatcher.hear, self.ticker.hear, *(files.hear for files in self._files)]

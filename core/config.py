@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from core.domain.errors import Invalid
-from core.domain.limits import RUNS_AT_ONCE, STARTS_PER_MINUTE
+from core.domain.limits import PROMPT_TOKENS, PROMPT_TOKENS_MIN, RUNS_AT_ONCE, STARTS_PER_MINUTE
 
 CONFIG = "company.toml"
 BOARD = "board.db"
@@ -31,6 +31,13 @@ class RehearsalConfig(BaseModel):
     pace_ms: int = Field(0, ge=0, le=60_000)
 
 
+class PromptsConfig(BaseModel):
+    """What an agent may be told at once, in tokens (docs/prompts.md)."""
+
+    model_config = ConfigDict(extra="forbid")
+    budget: int = Field(PROMPT_TOKENS, ge=PROMPT_TOKENS_MIN, le=1_000_000)
+
+
 class Config(BaseModel):
     """All of `company.toml`."""
 
@@ -39,6 +46,7 @@ class Config(BaseModel):
     mission: str = ""
     locale: Literal["en", "zh"] = "en"
     caps: CapsConfig = Field(default_factory=CapsConfig)
+    prompts: PromptsConfig = Field(default_factory=PromptsConfig)
     rehearsal: RehearsalConfig | None = None
 
 

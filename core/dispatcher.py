@@ -11,18 +11,19 @@ from typing import Any
 from core.agents.process import kill_family, same_process
 from core.agents.runner import Assignment, Desk, Outcome, Runner
 from core.agents.transcript import Transcripts
-from core.aggregate import round_material
 from core.blackboard.readers import Readers
 from core.commands.approvals import KillRun
 from core.commands.door import LocalDoor
+from core.commands.prompts import RecordPrompt
 from core.commands.runs import ConfirmRun, FinishRun, RecordProcess, RenewRuns, StartRun
 from core.domain.actors import Agent, System
-from core.domain.ceo_mode import CeoMode
 from core.domain.entities import AgentRecord, Company, Event, Goal, Round, Run, Task
 from core.domain.errors import Conflict, Fenced, OpsroomError
-from core.domain.limits import LEASE_MS, RUNS_AT_ONCE, STARTS_PER_MINUTE
-from core.domain.states import RunKind, RunStatus
-from core.prompting.ceo_modes import load_ceo_mode
+from core.domain.limits import LEASE_MS, PROMPT_TOKENS, RUNS_AT_ONCE, STARTS_PER_MINUTE
+from core.domain.states import RunStatus
+from core.prompting.builder import Commission, build_prompt
+from core.prompting.prompt import Prompt
+from core.prompting.templates import Library, shipped_library
 
 RENEW_S = LEASE_MS / 3000
 SWEPT_RUNS = 500
@@ -87,7 +88,8 @@ def _storable(detail: str) -> str:
 class Dispatcher:
     """Lives in the board's owner. `runners` maps a runner kind to its runner.
 
-    `before` is awaited before anything is started, e.g. to read the guardrails again.
+    `before` is awaited before anything is started, e.g. to read the guardrails again. `library` holds the templates of
+    prompts (the shipped ones unless named), `prompt_tokens` is the most that a prompt may have.
     """
 
     def __init__(
@@ -102,6 +104,8 @@ class Dispatcher:
         retry_s: float = 1.0,
         clock: Callable[[], int],
         before: Callable[[], Awaitable[None]] | None = None,
+        library: Library | None = None,
+        prompt_tokens: int = PROMPT_TOKENS,
     ) -> None:
         self._door = door
         self._readers = readers
@@ -112,6 +116,8 @@ class Dispatcher:
         self._retry_s = retry_s
         self._clock = clock
         self._before = before
+        self._library = library or shipped_library()
+        self._prompt_tokens = prompt_tokens
         self._tasks: dict[int, asyncio.Task[None]] = {}
         # Between the commit of a start and its task a tick must not take the run for lost.
         self._starting: set[int] = set()
@@ -243,7 +249,11 @@ class Dispatcher:
             async def note_process(pid: int, started: int) -> None:
                 await self._door.execute(DISPATCHER, RecordProcess(run=run.id, pid=pid, pid_started=started))
 
-            await self._door.execute(DISPATCHER, ConfirmRun(run=run.id))
+            self._transcripts.keep_prompt(run.id, assignment.prompt.to_json())
+            told = RecordPrompt(
+                run=run.id, prompt_hash=assignment.prompt.hash, experiences=assignment.prompt.experiences
+            )
+            await self._door.execute_all(DISPATCHER, [told, ConfirmRun(run=run.id)])
             desk = Desk(actor, self._door, self._readers, say, note_process)
             limit = asyncio.timeout(self._caps.run_seconds)
             try:
@@ -270,27 +280,30 @@ class Dispatcher:
         tasks = await self._readers.entities(Task, "id = :id", id=run.task_id)
         goals = await self._readers.entities(Goal, "id = :id", id=run.goal_id)
         rounds = await self._readers.entities(Round, "id = :id", id=run.round_id)
+        about = Commission(
+            agents[0], run.kind, companies[0], self._folder,
+            task=tasks[0] if tasks else None,
+            goal=goals[0] if goals else None,
+            round=rounds[0] if rounds else None,
+            run_id=run.id, brief=run.brief,
+        )  # fmt: skip
         return Assignment(
             run=run,
             agent=agents[0],
             company=companies[0],
             folder=self._folder,
-            task=tasks[0] if tasks else None,
-            goal=goals[0] if goals else None,
-            round=rounds[0] if rounds else None,
+            prompt=await self._prompt(about),
+            task=about.task,
+            goal=about.goal,
+            round=about.round,
             settings=dict(agents[0].runner),
-            briefing=await self._briefing(run, companies[0].locale),
-            material=await round_material(self._readers, rounds[0].id)
-            if rounds and run.kind == RunKind.ROUND_REVIEW
-            else {},
         )
 
-    async def _briefing(self, run: Run, locale: str) -> str:
-        """A CEO is told its mode, and no other agent anything here (S0-10)."""
-        mode = run.brief.get("mode")
-        if mode is None:
-            return ""
-        return (await asyncio.to_thread(load_ceo_mode, CeoMode(mode), locale)).text
+    async def _prompt(self, about: Commission) -> Prompt:
+        red_lines = self._door.book.current.lines
+        return await build_prompt(
+            self._readers, self._library, about, budget=self._prompt_tokens, red_lines=red_lines
+        )  # fmt: skip
 
     async def _renew(self) -> None:
         while True:

@@ -12,6 +12,7 @@ from core.commands.registry import Answer, parse
 from core.domain.actors import Agent
 from core.domain.entities import AgentRecord, Company, Goal, Round, Run, Task
 from core.domain.states import RunStatus
+from core.prompting.prompt import Prompt
 from core.reading.registry import read
 
 
@@ -19,20 +20,18 @@ from core.reading.registry import read
 class Assignment:
     """What a run is about. `folder` is the company's folder; `settings` are those of the agent's runner.
 
-    `briefing` is what a CEO is told about its mode, in the company's language; empty for others. `material` is what a
-    round is reviewed from: {"goal_snapshot", "round_outputs", "round_comments"} (S2-11); empty for other runs.
+    `prompt` is what it is told, in the company's language; a runner may have it taken apart into `system` and `user`.
     """
 
     run: Run
     agent: AgentRecord
     company: Company
     folder: Path
+    prompt: Prompt
     task: Task | None = None
     goal: Goal | None = None
     round: Round | None = None
     settings: dict[str, Any] = field(default_factory=dict)
-    briefing: str = ""
-    material: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

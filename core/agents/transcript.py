@@ -1,7 +1,11 @@
-"""What a run said and did, line by line, in `runs/<id>.jsonl`. Written by one thread, never on the loop."""
+"""What a run said and did, line by line, in `runs/<id>.jsonl`, and what it was told, in `runs/<id>.prompt.json`.
+
+Written by one thread, never on the loop.
+"""
 
 import contextlib
 import json
+import os
 import queue
 import threading
 from collections.abc import Callable
@@ -18,7 +22,9 @@ class Transcripts:
     def __init__(self, folder: Path, clock: Callable[[], int]) -> None:
         self._folder = folder
         self._clock = clock
-        self._queue: queue.SimpleQueue[tuple[int, str] | threading.Event | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[tuple[int, str] | tuple[Path, str] | threading.Event | None] = (
+            queue.SimpleQueue()
+        )
         self._sizes: dict[int, int] = {}
         self._thread = threading.Thread(target=self._write, name="transcripts", daemon=True)
         self._thread.start()
@@ -26,6 +32,10 @@ class Transcripts:
     def path(self, run_id: int) -> Path:
         """Where the transcript of a run lies."""
         return self._folder / f"{run_id}.jsonl"
+
+    def prompt_path(self, run_id: int) -> Path:
+        """Where what a run was told lies (`Prompt.to_json`)."""
+        return prompt_path(self._folder, run_id)
 
     def opened(self, run_id: int) -> Say:
         """A function that adds a line to a run's transcript."""
@@ -41,6 +51,10 @@ class Transcripts:
             self._queue.put((run_id, line))
 
         return say
+
+    def keep_prompt(self, run_id: int, told: dict[str, Any]) -> None:
+        """Keep what a run is told, readable by its owner alone; what was kept of it before is replaced."""
+        self._queue.put((self.prompt_path(run_id), json.dumps(told, ensure_ascii=False, indent=1)))
 
     def close(self, run_id: int) -> None:
         """The run has ended."""
@@ -65,9 +79,26 @@ class Transcripts:
             if isinstance(item, threading.Event):
                 item.set()
                 continue
-            run_id, line = item
+            about, text = item
             # A full disk must not end the program; the board keeps the outcome.
             with contextlib.suppress(OSError):
                 self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                with self.path(run_id).open("a", encoding="utf-8") as file:
-                    file.write(line + "\n")
+                if isinstance(about, Path):
+                    _put(about, text)
+                    continue
+                with self.path(about).open("a", encoding="utf-8") as file:
+                    file.write(text + "\n")
+
+
+def prompt_path(runs: Path, run_id: int) -> Path:
+    """Where in the folder `runs` that lies which a run was told."""
+    return runs / f"{run_id}.prompt.json"
+
+
+def _put(path: Path, text: str) -> None:
+    """Whole or not at all, and never where a link leads."""
+    part = path.with_suffix(".part")
+    part.unlink(missing_ok=True)
+    with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        file.write(text + "\n")
+    os.replace(part, path)

@@ -21,6 +21,7 @@ from core.commands import (  # noqa: F401 - each module registers its commands
     organisation,
     outputs,
     plans,
+    prompts,
     redlines,
     reporting,
     reshaping,

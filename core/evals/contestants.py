@@ -9,7 +9,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from core.agents.chat.runner import ChatRunner
 from core.agents.chat.settings import ChatSettings
-from core.agents.chat.telling import system_text
 from core.agents.rehearsal.runner import RehearsalRunner
 from core.agents.runner import Assignment, Desk, Outcome, Runner
 from core.domain.errors import Fenced, Invalid, OpsroomError
@@ -34,7 +33,7 @@ class Rehearsal:
         return RehearsalRunner(self._audited)
 
     def texts(self, assignment: Assignment) -> tuple[str, ...]:
-        """They read no text."""
+        """They have no tools."""
         return ()
 
 
@@ -53,7 +52,7 @@ class Chat:
 
     def texts(self, assignment: Assignment) -> tuple[str, ...]:
         """Its tools are a part of the prompt too."""
-        return system_text(assignment), json.dumps(tools(assignment.agent.role, assignment.run.kind), sort_keys=True)
+        return (json.dumps(tools(assignment.agent.role, assignment.run.kind), sort_keys=True),)
 
 
 class Reply(BaseModel):

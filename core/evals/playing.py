@@ -48,7 +48,7 @@ class Contestant(Protocol):
         ...
 
     def texts(self, assignment: Assignment) -> tuple[str, ...]:
-        """What it is told beyond its briefing and cue, for the hash of the prompt."""
+        """What it is told beyond the prompt of its run, for the hash of what was told."""
         ...
 
 
@@ -284,7 +284,7 @@ def _judged(scenario: Scenario, contestant: Contestant, seat: _Seat, expected: S
         return Played(why=() if begin.never else (missing,), ended="no run")
     brief = seat.assignment.run.brief
     mode, outcome = str(brief.get("mode", "")), seat.outcome
-    texts = (seat.assignment.briefing, str(brief.get("cue", "")), *contestant.texts(seat.assignment))
+    texts = (seat.assignment.prompt.hash, *contestant.texts(seat.assignment))
     why: list[str] = []
     if begin.never:
         why.append(f"a {begin.run} run of {begin.agent} began; none was to")

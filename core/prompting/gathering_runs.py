@@ -206,16 +206,16 @@ async def _round_review(readers: Readers, about: Commission) -> Errand:
         for one in outputs["outputs"]
     )
     decided = tuple(f"{one['text']} [{one['state']}]" for one in snapshot["decisions"])
-    said = tuple(
-        f"{one['author']} ({one['kind']}), {'T' + str(one['task']) if one['task'] else 'goal'}: {one['body'][:600]}"
-        for one in reversed(comments["comments"])
-    )
+    # The words at the goal itself stand with its other comments.
+    of_tasks = [one for one in comments["comments"] if one["task"] is not None]
+    said = tuple(f"{one['author']} ({one['kind']}), T{one['task']}: {one['body'][:600]}" for one in reversed(of_tasks))
     others = (
         Other("The tasks of the round:", tasks, "tasks of the round", how, len(tasks) + snapshot["tasks_left_out"]),
         Other("What they delivered:", delivered, "outputs", f"ListOutputs {json.dumps({'round': round_.id})}",
               outputs["total"]),
         Other("What was decided, and whether an output carries it:", decided, "decisions", _goal(about)),
-        Other("What was said, newest first:", said, "comments of the round", _goal(about), comments["total"]),
+        Other("What was said at them, newest first:", said, "comments of the round", how,
+              len(said) + comments["left_out"]),
     )  # fmt: skip
     return Errand((), {"round_number": round_.number, "round_cap": snapshot["round_cap"]}, others)
 

@@ -6,7 +6,7 @@ import threading
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -232,8 +232,11 @@ def _read(folder: Path, name: str, locale: str, is_own: bool, known: _Kept) -> _
             _Kept(None, problem=Problem(file, 1, "it is a link that leads nowhere")) if path.is_symlink() else _MISSING
         )
     signature = (found.st_mtime_ns, found.st_size)
-    if known.signature == signature:
-        return known
+    return known if known.signature == signature else _loaded(path, name, file, is_own, signature)
+
+
+@lru_cache(maxsize=512)  # companies share the shipped files
+def _loaded(path: Path, name: str, file: str, is_own: bool, signature: tuple[int, int]) -> _Kept:
     text: str | None = None
     try:
         text = _text(path, file)

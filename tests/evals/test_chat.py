@@ -20,7 +20,7 @@ from core.evals.evaluation import evaluate
 from core.evals.names import filled
 from core.evals.playing import Answers, Played, play
 from core.evals.scenario import Scenario, read_scenarios
-from core.prompting.ceo_modes import load_ceo_mode
+from core.prompting.templates import ceo_text, shipped_library
 from core.reading.offered import tools
 from tests.evals.model_server import KEY, Model, a_model_server, calling, saying
 from tests.evals.world import FIRST, GOOD, HIRE, shipped, written
@@ -70,14 +70,13 @@ async def test_what_a_model_is_told(tmp_path: Path, model: Model) -> None:
     await played(tmp_path, model, shipped("awaiting-hire-question"))
     asked = model.requests[0]
     assert asked["model"] == "scripted"
-    assert asked["messages"][0]["content"] == load_ceo_mode(CeoMode.AWAITING_HIRE, "en").text
-    cue, _, facts = asked["messages"][1]["content"].partition("\n\n")
-    assert cue.startswith("The operator called you.")
-    board = json.loads(facts)
-    assert board["company"]["mission"] == "Know every folder of the archive"
-    assert board["comments"][-1]["body"].startswith("@vera what could Cora do")
-    assert board["waits_for_the_operator"][0]["entity"] == "hire:cora"
-    assert [goal["id"] for goal in board["goals"]] == [1]
+    system, user = (message["content"] for message in asked["messages"])
+    assert ceo_text(shipped_library(), CeoMode.AWAITING_HIRE, "en")[0].text in system
+    assert "The operator called you." in user
+    assert "Know every folder of the archive" in user
+    assert "@vera what could Cora do" in user
+    assert "hire:cora" in user
+    assert "**Goal G1**" in user
 
 
 def test_tools_are_what_a_run_is_offered() -> None:

@@ -16,7 +16,7 @@ from core.evals.evaluation import evaluate
 from core.evals.expecting import Call
 from core.evals.playing import Played, play
 from core.evals.scenario import SHIPPED, Scenario
-from core.prompting.ceo_modes import load_ceo_mode
+from core.prompting.templates import ceo_text, shipped_library
 from tests.evals.world import DRAFT, FIRST, HIRE, calls, replied, shipped, written
 
 
@@ -57,7 +57,8 @@ async def test_the_run_is_briefed_as_in_life(tmp_path: Path) -> None:
     contestant = Acting(nothing)
     await play(shipped("refill-in-chinese"), contestant, 1, tmp_path)
     assignment = contestant.seen[0]
-    assert assignment.briefing == load_ceo_mode(CeoMode.OPERATING, "zh").text
+    told = ceo_text(shipped_library(), CeoMode.OPERATING, "zh")
+    assert all(part.text in assignment.prompt.system for part in told)
     assert assignment.run.brief["refill"]["mission"] == "整理档案馆的每一个文件夹"
     assert assignment.run.brief["cue"].startswith("No goal is alive.")
 

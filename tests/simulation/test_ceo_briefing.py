@@ -12,8 +12,8 @@ from core.config import Config
 from core.domain.ceo_mode import CeoMode
 from core.domain.errors import Invalid
 from core.domain.states import Role
-from core.prompting import ceo_modes
-from core.prompting.ceo_modes import load_ceo_mode
+from core.prompting import templates
+from core.prompting.templates import ceo_text, shipped_library
 from core.simulation.simulator import a_simulation
 
 PROMPTS = Path(__file__).resolve().parents[2] / "prompts"
@@ -41,10 +41,13 @@ async def test_a_ceo_is_told_its_mode_in_the_companys_language_and_nobody_else_i
     seen = await assignments(tmp_path, locale)
     ceo = seen[Role.CEO]
     # Nobody reports to the CEO of a simulation.
-    assert ceo.briefing == load_ceo_mode(CeoMode.TEAM_BUILDING, locale).text
+    told = [part.text for part in ceo_text(shipped_library(), CeoMode.TEAM_BUILDING, locale)]
+    assert all(text in ceo.prompt.system for text in told)
     assert ceo.run.brief["mode"] == CeoMode.TEAM_BUILDING
     assert ceo.run.brief["cue"].startswith("No goal is alive.")
-    assert (seen[Role.COORDINATOR].briefing, seen[Role.COORDINATOR].run.brief) == ("", {})
+    assert str(ceo.run.brief["cue"]) in ceo.prompt.user
+    assert not any(text in seen[Role.COORDINATOR].prompt.text for text in told)
+    assert seen[Role.COORDINATOR].run.brief == {}
 
 
 @pytest.fixture
@@ -52,7 +55,7 @@ def prompts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the prompts that a test may spoil."""
     copy = tmp_path / "prompts"
     shutil.copytree(PROMPTS, copy)
-    monkeypatch.setattr(ceo_modes, "shipped", lambda: copy)
+    monkeypatch.setattr(templates, "shipped", lambda: copy)
     return copy
 
 

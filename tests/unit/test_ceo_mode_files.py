@@ -10,7 +10,8 @@ import pytest
 
 from core.domain.ceo_mode import SLUGS, CeoMode, Trigger, ceo_mode_cue
 from core.domain.errors import Invalid
-from core.prompting.ceo_modes import LOCALES, check_ceo_modes, load_ceo_mode
+from core.prompting.catalogue import LOCALES
+from core.prompting.templates import Library, ceo_text, shipped_library
 
 ROOT = Path(__file__).parents[2]
 GUIDE = ROOT / "docs" / "ceo-modes.md"
@@ -25,7 +26,7 @@ def a_copy(folder: Path) -> Path:
 def test_every_mode_has_a_file_in_every_locale_and_nothing_else_lies_there() -> None:
     expected = {f"{slug}.{locale}.md" for slug in SLUGS.values() for locale in LOCALES}
     assert {path.name for path in (ROOT / "prompts" / "ceo-modes").iterdir()} == expected
-    assert check_ceo_modes() == ()
+    assert shipped_library().require() == ()
 
 
 @pytest.mark.parametrize("locale", LOCALES)
@@ -33,19 +34,20 @@ def test_every_mode_has_a_file_in_every_locale_and_nothing_else_lies_there() -> 
 def test_the_text_is_the_modes_own_and_ends_with_the_footer(mode: CeoMode, locale: str) -> None:
     own = (ROOT / "prompts" / "ceo-modes" / f"{SLUGS[mode]}.{locale}.md").read_text(encoding="utf-8")
     footer = (ROOT / "prompts" / "ceo-shared" / f"proactive-footer.{locale}.md").read_text(encoding="utf-8")
-    loaded = load_ceo_mode(mode, locale)
-    assert loaded.text == f"{own}\n{footer}"
-    assert not loaded.warnings
+    told = ceo_text(shipped_library(), mode, locale)
+    assert [part.text for part in told] == [own.strip(), footer.strip()]
+    assert not [part.warnings for part in told if part.warnings]
 
 
 def test_a_missing_locale_falls_back_to_english_and_says_so(tmp_path: Path) -> None:
     prompts = a_copy(tmp_path)
     (prompts / "ceo-modes" / "awaiting-hire.zh.md").unlink()
-    loaded = load_ceo_mode(CeoMode.AWAITING_HIRE, "zh", prompts)
-    assert loaded.text.startswith((prompts / "ceo-modes" / "awaiting-hire.en.md").read_text(encoding="utf-8"))
-    (warning,) = loaded.warnings
+    library = Library(prompts)
+    told, _ = ceo_text(library, CeoMode.AWAITING_HIRE, "zh")
+    assert told.text == (prompts / "ceo-modes" / "awaiting-hire.en.md").read_text(encoding="utf-8").strip()
+    (warning,) = told.warnings
     assert "awaiting-hire.zh.md" in warning
-    assert check_ceo_modes(prompts) == (warning,)
+    assert library.require() == (warning,)
 
 
 @pytest.mark.parametrize("name", ["ceo-modes/operating.en.md", "ceo-shared/proactive-footer.en.md"])
@@ -54,7 +56,7 @@ def test_a_missing_english_file_stops_the_start_with_its_name(tmp_path: Path, na
     (prompts / name).unlink()
     (prompts / name.replace(".en.", ".zh.")).unlink()
     with pytest.raises(Invalid, match=re.escape(name)):
-        check_ceo_modes(prompts)
+        Library(prompts).require()
 
 
 def test_every_mode_and_trigger_has_a_cue_of_its_own() -> None:
@@ -80,9 +82,9 @@ TRY = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from core.domain.ceo_mode import CeoMode, CeoModeContext, SLUGS, Trigger, ceo_mode_cue, resolve_ceo_mode
-from core.prompting.ceo_modes import check_ceo_modes
+from core.prompting.templates import Library
 from pathlib import Path
-check_ceo_modes(Path(sys.argv[1]) / "prompts")
+Library(Path(sys.argv[1]) / "prompts").require()
 sys.path.append(sys.argv[2])
 from tests.unit.facts import VERA, a, agent
 from core.domain.entities import Company

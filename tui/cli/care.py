@@ -17,7 +17,7 @@ from core.config import board_path, read_config
 from core.domain.errors import OpsroomError
 from core.domain.guardrails import GUARDRAILS_FILE
 from core.guardrails import read_guardrails, shipped
-from core.prompting.ceo_modes import check_ceo_modes
+from core.prompting.templates import Library
 from tui.cli.exits import Exit
 from tui.cli.names import folder_of
 from tui.cli.opening import now_ms
@@ -66,15 +66,16 @@ def _machine() -> Iterator[Check]:
     yield _colours()
 
 
-def _prompts() -> Check:
-    """Every mode of the CEO in every language (S0-12)."""
+def _prompts(overrides: Path | None = None) -> Check:
+    """Every template in every language, the company's own among them (S0-12)."""
+    name = "prompts" if overrides is None else "own prompts"
     try:
-        warnings = check_ceo_modes()
+        warnings = Library(overrides=overrides).require()
     except OpsroomError as error:
-        return Check("prompts", "fail", f"{error.message} {error.hint}".strip())
+        return Check(name, "fail", f"{error.message} {error.hint}".strip())
     if warnings:
-        return Check("prompts", "warn", " ".join(warnings))
-    return Check("prompts", "ok", "Every mode of the CEO has its text in every language.")
+        return Check(name, "warn", " ".join(warnings))
+    return Check(name, "ok", "Every template is there in every language, and renders.")
 
 
 def _git() -> Check:
@@ -116,6 +117,7 @@ def _company(folder: Path) -> Iterator[Check]:
         if config.rehearsal is not None and not os.path.isdir(config.rehearsal.folder):
             yield Check("rehearsal", "warn", f"{config.rehearsal.folder}, which is to be audited, is not there.")
     yield _guardrails(folder)
+    yield _prompts(folder / "prompts")
     path = board_path(folder)
     owner = owner_of(path)
     held = Ownership.describe_holder(path) if owner else "nobody: no run is made"

@@ -8,7 +8,6 @@ from typing import Any
 import httpx2
 
 from core.agents.chat.settings import ChatSettings
-from core.agents.chat.telling import system_text, user_text
 from core.agents.runner import Assignment, Desk, Outcome
 from core.domain.errors import Fenced, OpsroomError
 from core.domain.states import RunStatus
@@ -63,8 +62,8 @@ class _Talk:
 
     async def through(self) -> Outcome:
         self._messages = [
-            {"role": "system", "content": system_text(self._assignment)},
-            {"role": "user", "content": await user_text(self._assignment, self._desk.readers)},
+            {"role": "system", "content": self._assignment.prompt.system},
+            {"role": "user", "content": self._assignment.prompt.user},
         ]
         for _ in range(self._settings.turns):
             message = await self._next()
