@@ -5,6 +5,7 @@
 
 import difflib
 import os
+import re
 
 import pytest
 
@@ -55,6 +56,12 @@ def test_each_role_and_each_kind_of_run_has_its_files_and_no_other_lies_there() 
     assert {path.name for path in GOLDEN.iterdir()} == {f"{name}.{locale}.txt" for name in NAMES for locale in LOCALES}
     assert {name.partition(".")[0] for name in NAMES} == set(Role)
     assert set(RunKind) <= {name.partition(".")[2] for name in NAMES}
+
+
+def test_no_label_of_ours_is_english_in_a_chinese_prompt() -> None:
+    for name in NAMES:
+        text = golden(name, "zh").read_text(encoding="utf-8")
+        assert not re.findall(rf"^[A-Z][a-z]+[ -~]*:\n<data {NONCE}", text, re.MULTILINE), name
 
 
 def test_the_costs_in_the_documentation_are_those_of_the_files() -> None:
