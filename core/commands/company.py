@@ -1,5 +1,6 @@
 """Commands on the company and its agents."""
 
+import json
 from collections.abc import Iterable
 from typing import Any, Literal
 
@@ -119,7 +120,7 @@ def hold_dispatching(act: Act, command: HoldDispatching) -> Answer:
 
 
 class HireAgent(Command):
-    """Hire an agent directly. One CEO a company; no two of one name (F26)."""
+    """Hire an agent directly. One CEO a company; no two of one name (F26). A new CEO leads whom the old one led."""
 
     who = letters("H")
     slug: Slug
@@ -146,7 +147,30 @@ def hire_agent(act: Act, command: HireAgent) -> Answer:
     )  # fmt: skip
     if command.budget_micros > 0:
         make_budget(act, BudgetScope.AGENT, agent.id, command.budget_micros, BudgetPeriod.DAY)
-    return {"id": agent.id, "slug": agent.slug}
+    taken_over = _take_over(act, agent) if command.role == Role.CEO else []
+    return {"id": agent.id, "slug": agent.slug, "reports": [report.slug for report in taken_over]}
+
+
+def _take_over(act: Act, ceo: AgentRecord) -> list[AgentRecord]:
+    """Who reported to the CEO that retired last, and reports to nobody since, reports to the new one."""
+    left = act.tx.value(
+        "SELECT changed ->> '$.reports' FROM events WHERE entity = 'agents' AND kind = 'AgentRetired' AND entity_id IN"
+        " (SELECT id FROM agents WHERE role = 'ceo' AND status = 'terminated') ORDER BY id DESC LIMIT 1"
+    )
+    above = {boss["id"] for boss in act.tx.all(_ABOVE, id=ceo.id)}
+    reports = [act.tx.find(AgentRecord, number) for number in json.loads(left or "[]")]
+    return [
+        act.tx.update(report, "AgentReassigned", manager_id=ceo.id)
+        for report in reports
+        if report is not None and report.status != AgentStatus.TERMINATED and report.manager_id is None
+        and report.id not in above
+    ]  # fmt: skip
+
+
+_ABOVE = (
+    "WITH RECURSIVE above(id, manager_id) AS (SELECT id, manager_id FROM agents WHERE id = :id UNION SELECT agents.id,"
+    " agents.manager_id FROM agents JOIN above ON agents.id = above.manager_id) SELECT id FROM above"
+)
 
 
 def require_hireable(act: Act, hire: HireAgent) -> AgentRecord | None:
@@ -216,7 +240,7 @@ def pause_agent(act: Act, command: PauseAgent) -> Answer:
     agent = agent_by_slug(act, command.agent)
     if agent.status != AgentStatus.ACTIVE:
         raise Conflict(f"{agent.name} is {agent.status}.", "Only an active agent can be paused.")
-    act.tx.update(agent, "AgentPaused", status=AgentStatus.PAUSED)
+    act.tx.update(agent, "AgentPaused", status=AgentStatus.PAUSED, told={"reason": command.reason})
     withdraw_question(act, BudgetScope.AGENT, agent.id, f"{agent.name} was paused")
     ended = end_live_runs(act, "agent_id = :agent", command.reason, agent=agent.id)
     return {"id": agent.id, "status": "paused", "ended_runs": ended}

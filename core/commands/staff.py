@@ -35,7 +35,9 @@ def retire_agent(act: Act, command: RetireAgent) -> Answer:
     for report in reports:
         act.tx.update(report, "AgentReassigned", manager_id=heir.id if heir else None)
     why = f"{agent.name} has retired: {command.reason}"
-    agent = act.tx.update(agent, "AgentRetired", status=AgentStatus.TERMINATED, told={"reason": command.reason})
+    # A new CEO takes over whom the old one led.
+    told = {"reason": command.reason, "reports": [report.id for report in reports]}
+    agent = act.tx.update(agent, "AgentRetired", status=AgentStatus.TERMINATED, told=told)
     ended = end_live_runs(act, "agent_id = :agent", why, agent=agent.id)
     tasks = _give_up_tasks(act, agent, why)
     cancel_questions(act, f"agent:{agent.id}")

@@ -1,5 +1,6 @@
 """Agents that retire or are changed: nothing is lost, nothing waits for who is gone, and the inbox says what lacks."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from core.domain.states import AgentStatus, MentionStatus, Role, RunKind, RunSta
 from core.simulation.laws import kept_counts
 from core.waiting import owed
 from tests.unit.ticking import tick
-from tests.unit.world import World
+from tests.unit.world import World, a_company
 
 
 async def retire(world: World, slug: str) -> dict[str, Any]:
@@ -134,6 +135,31 @@ async def test_reports_of_a_retired_manager_go_to_its_manager(world: World) -> N
     assert (await world.agent("ada")).manager_id == vera.id
     assert (await retire(world, "vera"))["reports_to"] is None
     assert (await world.agent("ada")).manager_id is None
+
+
+async def test_a_new_ceo_leads_whom_the_old_one_led(world: World) -> None:
+    for slug in ("ada", "bob", "cora", "rita"):
+        await world.operator("EditAgent", agent=slug, manager="vera")
+    await world.operator("EditAgent", agent="chad", manager="")
+    await world.hire("eve")
+    assert (await retire(world, "vera"))["reports_to"] is None
+    await retire(world, "rita")
+    await world.operator("EditAgent", agent="bob", manager="ada")
+    hired = await world.operator("HireAgent", slug="vivian", name="Vivian", role="ceo", manager="cora")
+    assert hired["reports"] == ["ada"], "cora is above her, bob has another manager, rita has retired"
+    boss = (await world.agent("vivian")).id
+    managers = {slug: (await world.agent(slug)).manager_id for slug in ("ada", "bob", "cora", "eve")}
+    assert managers == {"ada": boss, "bob": (await world.agent("ada")).id, "cora": None, "eve": None}
+    assert (await retire(world, "vivian"))["reports"] == ["ada"]
+    assert (await world.agent("ada")).manager_id == (await world.agent("cora")).id
+    await world.operator("HireAgent", slug="wilma", name="Wilma", role="ceo")
+    assert (await world.agent("ada")).manager_id == (await world.agent("cora")).id
+
+
+async def test_the_first_ceo_takes_nobody_over(tmp_path: Path) -> None:
+    async with a_company(tmp_path, staff={"ada": Role.EXECUTOR}) as fresh:
+        assert (await fresh.operator("HireAgent", slug="vera", name="Vera", role="ceo"))["reports"] == []
+        assert (await fresh.agent("ada")).manager_id is None
 
 
 async def test_the_last_of_a_role_may_go_and_the_inbox_says_what_lacks(world: World) -> None:
