@@ -11,7 +11,7 @@ import pytest
 
 from core.domain.states import Role, RunKind
 from core.prompting.catalogue import LOCALES
-from core.prompting.prompt import Prompt
+from core.prompting.prompt import LayerName, Prompt
 from tests.prompting.costs import GOLDEN, golden, table
 from tests.prompting.told import NONCE, prompts_of
 
@@ -24,6 +24,7 @@ NAMES = frozenset(
         "reviewer.reply", "reviewer.second", "challenger.review",
     }
 )  # fmt: skip
+DOCUMENT = GOLDEN.parents[2] / "docs" / "prompts.md"
 RENEWED = os.environ.get("GOLDEN") == "renew"
 
 
@@ -64,6 +65,14 @@ def test_no_label_of_ours_is_english_in_a_chinese_prompt() -> None:
         assert not re.findall(rf"^[A-Z][a-z]+[ -~]*:\n<data {NONCE}", text, re.MULTILINE), name
 
 
+def test_the_documentation_has_the_layers_in_their_order() -> None:
+    named = [
+        line.split("|")[1].strip() for line in DOCUMENT.read_text(encoding="utf-8").split("\n") if line[:3] == "| L"
+    ]
+    assert named == list(LayerName)
+
+
 def test_the_costs_in_the_documentation_are_those_of_the_files() -> None:
-    document = (GOLDEN.parents[2] / "docs" / "prompts.md").read_text(encoding="utf-8")
-    assert table() in document, "the table went stale: python -m tests.prompting.costs prints it anew"
+    assert table() in DOCUMENT.read_text(encoding="utf-8"), (
+        "the table went stale: python -m tests.prompting.costs prints it anew"
+    )
