@@ -118,6 +118,24 @@ async def test_what_the_first_reviewer_said_in_another_run_since_the_handoff_is_
     assert shows(await everything(world, second, task.id, task.goal_id)) == set()
 
 
+async def test_what_was_said_elsewhere_in_that_run_and_answers_to_it_are_hidden_too(world: World) -> None:
+    elsewhere = await world.an_active_goal("Another thing")
+    task, author = await world.a_task("review", **GOAL)
+    assert author is not None
+    await world.finish(author)
+    chad = await world.run("chad", RunKind.REVIEW, task_id=task.id)
+    asked = await world.do(chad, "AddComment", task=task.id, kind="question", body="@ada is that so?")
+    await world.do(chad, "AddComment", goal=elsewhere.id, body=f"Over there it is {SECRET}")
+    ada = await world.run("ada", RunKind.MENTION, task_id=task.id)
+    await world.do(ada, "AddComment", task=task.id, body=f"It is {SECRET}, yes.", reply_to=asked["id"])
+    await world.verdict(chad, task.id)
+    await world.finish(chad)
+    second = await world.run("rita", RunKind.REVIEW, task_id=task.id)
+    for goal in (task.goal_id, elsewhere.id):
+        assert shows(await everything(world, second, task.id, goal)) == set()
+    assert SECRET in json.dumps(await everything(world, ada, task.id, task.goal_id))
+
+
 async def test_earlier_settled_verdicts_are_seen_by_the_second_reviewer(world: World) -> None:
     task, goal, first = await first_of_two(world)
     await world.finish(first)
