@@ -1,0 +1,31 @@
+"""Until when a provider is not asked again with a key; shared by all agents of a company (F14)."""
+
+from collections.abc import Callable
+
+from core.agents.models.endpoint import Line
+
+
+class Cooldowns:
+    """`now` gives the time in ms UTC. Safe between threads: each act is one operation on a dict."""
+
+    def __init__(self, now: Callable[[], int]) -> None:
+        self._now = now
+        self._until: dict[Line, int] = {}
+
+    def cool(self, line: Line, until: int) -> None:
+        """Ask nothing before `until` (ms UTC). A later time wins: another request may have been told of it before."""
+        self._until[line] = max(until, self._until.get(line, 0))
+
+    def until(self, line: Line) -> int | None:
+        """When the provider may be asked again; None if it may be asked now."""
+        until = self._until.get(line, 0)
+        return until if until > self._now() else None
+
+    def cooling(self) -> dict[Line, int]:
+        """All that cool now, for the room."""
+        now = self._now()
+        return {line: until for line, until in list(self._until.items()) if until > now}
+
+    def lift(self, line: Line) -> None:
+        """Ask again at once: the operator says so."""
+        self._until.pop(line, None)
