@@ -5,13 +5,12 @@ SQL conditions, so that what is hidden is decided in the same moment as what is 
 
 REVIEW_SEEN = "(:sees_all OR reviews.settled = 1 OR reviews.reviewer = :me)"
 
-# Said in the run that gave the verdict, wherever; or by its reviewer below the task since it was last handed in.
-_FIRST_OF_TWO = "FROM reviews CROSS JOIN comments AS said WHERE reviews.subject = 'task' AND reviews.settled = 0"
+# Said since the task was last handed in: in the run that gave the verdict, wherever; or by its reviewer below the task.
 _OF_THE_FIRST = (
-    f"SELECT said.id {_FIRST_OF_TWO} AND reviews.reviewer <> :me AND said.run_id = reviews.run_id"
-    f" UNION ALL SELECT said.id {_FIRST_OF_TWO} AND reviews.reviewer <> :me AND said.task_id = reviews.subject_id"
-    " AND said.author = reviews.reviewer AND said.id > coalesce((SELECT max(id) FROM comments AS last"
-    " WHERE last.task_id = reviews.subject_id AND last.kind = 'handoff'), 0)"
+    "SELECT said.id FROM reviews CROSS JOIN comments AS said ON said.id > coalesce((SELECT max(id) FROM comments AS"
+    " last WHERE last.task_id = reviews.subject_id AND last.kind = 'handoff'), 0)"
+    " WHERE reviews.subject = 'task' AND reviews.settled = 0 AND reviews.reviewer <> :me AND (+said.run_id ="
+    " reviews.run_id OR (+said.task_id = reviews.subject_id AND said.author = reviews.reviewer))"
 )
 # A letter belongs to no goal: it is for whom it is written, for the CEO, and for its author.
 _LETTER_SEEN = (
