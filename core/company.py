@@ -23,11 +23,14 @@ from core.commands.remote_door import RemoteDoor
 from core.config import CONFIG, Config, board_path, read_config, write_config
 from core.dispatcher import Caps, Dispatcher
 from core.domain.actors import Actor, Operator
+from core.domain.entities import Run
 from core.domain.errors import BoardCorrupt, BoardError, Invalid
+from core.domain.states import RunKind
 from core.guardrails import GuardrailWatch, read_guardrails, write_shipped
 from core.kept_files import KeptFiles
 from core.knowledge import KnowledgeIndex
-from core.prompting.builder import preview_prompt
+from core.prompting.builder import preview_prompt, run_prompt
+from core.prompting.kept import read_kept
 from core.prompting.prompt import Prompt
 from core.prompting.templates import Library
 from core.reports import ReportFiles
@@ -168,13 +171,24 @@ class OpenCompany:
         """Where what a run was told lies (`Prompt.to_json`), once it was."""
         return prompt_path(self.folder / "runs", run_id)
 
-    async def preview_prompt(self, agent: str, task: int | None = None) -> Prompt:
+    async def preview_prompt(self, agent: str, task: int | None = None, kind: RunKind | None = None) -> Prompt:
         """What this agent (short name) would be told now about a task (id); see `core.prompting.builder`."""
         lines = (await asyncio.to_thread(read_guardrails, self.folder)).lines
         return await preview_prompt(
             self.board.readers, self.library, self.folder, agent, task,
-            budget=self.config.prompts.budget, red_lines=lines,
+            kind=kind, budget=self.config.prompts.budget, red_lines=lines,
         )  # fmt: skip
+
+    async def run_prompt(self, run: Run) -> Prompt:
+        """What this run would be told if it began now."""
+        lines = (await asyncio.to_thread(read_guardrails, self.folder)).lines
+        return await run_prompt(
+            self.board.readers, self.library, self.folder, run, budget=self.config.prompts.budget, red_lines=lines,
+        )  # fmt: skip
+
+    async def kept_prompt(self, run_id: int) -> Prompt:
+        """What this run was told. Raises NotFound when nothing was kept of it, Invalid for a file that is none."""
+        return await asyncio.to_thread(read_kept, self.prompt_path(run_id))
 
     def _take_up(self) -> None:
         """Set up the owner's parts when this process owns the board."""

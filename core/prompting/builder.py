@@ -7,7 +7,7 @@ from pathlib import Path
 from core.blackboard.queries import PENDING_APPROVALS
 from core.blackboard.readers import Readers
 from core.domain.ceo_mode import CeoModeContext, Trigger, ceo_mode_cue, resolve_ceo_mode
-from core.domain.entities import AgentRecord, Approval, Company, Task
+from core.domain.entities import AgentRecord, Approval, Company, Goal, Round, Run, Task
 from core.domain.errors import NotFound
 from core.domain.guardrails import RedLine
 from core.domain.limits import PROMPT_TOKENS, PROMPT_TOKENS_MIN
@@ -20,7 +20,7 @@ from core.prompting.layers import Writer
 from core.prompting.prompt import Prompt
 from core.prompting.templates import Library
 
-__all__ = ["Commission", "budget_of", "build_prompt", "kind_of", "preview_prompt", "written"]
+__all__ = ["Commission", "budget_of", "build_prompt", "kind_of", "preview_prompt", "run_prompt", "written"]
 
 _REVIEWERS = frozenset({Role.REVIEWER, Role.CHALLENGER})
 
@@ -43,10 +43,12 @@ async def build_prompt(
 
 async def preview_prompt(
     readers: Readers, library: Library, folder: Path, agent: str, task: int | None = None, *,
-    budget: int = PROMPT_TOKENS, red_lines: Iterable[RedLine] = (), draw: Randomness = draw_nonce,
+    kind: RunKind | None = None, budget: int = PROMPT_TOKENS, red_lines: Iterable[RedLine] = (),
+    draw: Randomness = draw_nonce,
 ) -> Prompt:  # fmt: skip
     """What the agent of this short name would be told now about a task, or without one when it is next called.
 
+    `kind` is that of the run; unless named, it follows from the role and the task's state (`kind_of`).
     Raises NotFound for an agent or a task that this board does not have; else as `build_prompt`.
     """
     company = (await readers.entities(Company, "id = 1"))[0]
@@ -58,7 +60,24 @@ async def preview_prompt(
         raise NotFound(f"There is no T{task} on this board.", "List what there is and use an id from it.")
     about_task = tasks[0] if tasks else None
     brief = await _mode_now(readers, staff[0], company) if staff[0].role == Role.CEO else {}
-    about = Commission(staff[0], kind_of(staff[0], about_task), company, folder, task=about_task, brief=brief)
+    about = Commission(staff[0], kind or kind_of(staff[0], about_task), company, folder, task=about_task, brief=brief)
+    return await build_prompt(readers, library, about, budget=budget, red_lines=red_lines, draw=draw)
+
+
+async def run_prompt(
+    readers: Readers, library: Library, folder: Path, run: Run, *,
+    budget: int = PROMPT_TOKENS, red_lines: Iterable[RedLine] = (), draw: Randomness = draw_nonce,
+) -> Prompt:  # fmt: skip
+    """What this run would be told if it began now: one that is queued, or one of before again. As `build_prompt`."""
+    company = (await readers.entities(Company, "id = 1"))[0]
+    agent = (await readers.entities(AgentRecord, "id = :id", id=run.agent_id))[0]
+    tasks = await readers.entities(Task, "id = :id", id=run.task_id)
+    goals = await readers.entities(Goal, "id = :id", id=run.goal_id)
+    rounds = await readers.entities(Round, "id = :id", id=run.round_id)
+    about = Commission(
+        agent, run.kind, company, folder, task=next(iter(tasks), None), goal=next(iter(goals), None),
+        round=next(iter(rounds), None), run_id=run.id, brief=run.brief,
+    )  # fmt: skip
     return await build_prompt(readers, library, about, budget=budget, red_lines=red_lines, draw=draw)
 
 

@@ -1,0 +1,40 @@
+"""What a run was told, read again from the file that was kept beside its transcript."""
+
+import json
+import os
+import stat
+from pathlib import Path
+
+from core.domain.errors import Invalid, NotFound
+from core.prompting.prompt import Prompt
+
+FILE_MAX = 33_554_432  # bytes; the largest budget makes a few millions
+
+
+def read_kept(path: Path) -> Prompt:
+    """The prompt in a run's `<id>.prompt.json`. Blocks. Raises NotFound without one, Invalid for what is none."""
+    try:
+        # A link or a pipe in its place is nothing that the program wrote.
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise _broken(path, "it is no file")
+            data = file.read(FILE_MAX + 1)
+    except FileNotFoundError:
+        number = path.name.partition(".")[0]
+        raise NotFound(
+            f"No prompt was kept of R{number}: it was run before prompts were kept, was never begun, or {path.name}"
+            " was removed.",
+            "What it said is in its transcript.",
+        ) from None
+    except OSError as error:
+        raise _broken(path, f"it cannot be read: {error.strerror}") from None
+    if len(data) > FILE_MAX:
+        raise _broken(path, f"it has more than {FILE_MAX >> 20} MiB")
+    try:
+        return Prompt.from_json(json.loads(data))
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
+        raise _broken(path, "it is no prompt as this program keeps it") from None
+
+
+def _broken(path: Path, why: str) -> Invalid:
+    return Invalid(f"runs/{path.name} does not tell what the run was told: {why}.", "Put a backup of it in its place.")
