@@ -298,7 +298,7 @@ class TestLongTexts:
         assert await whole(world, told["comments"]["comments"][0]["body"]) == LONG.strip()
 
     async def test_lists_of_texts_name_how_many_are_left(self, world: World) -> None:
-        limits = tuple(f"Limit {n} " + "x" * 900 for n in range(60))
+        limits = tuple(f"Limit {n} " + "x" * 300 for n in range(60))
         goal = await world.a_goal(constraints=limits)
         told = (await looked(world, "ReadGoal", goal=goal.id))["constraints"]
         assert len(json.dumps(told)) < 4_000
@@ -311,8 +311,8 @@ class TestLongTexts:
         long = LONG[:15_000]
         must_haves = tuple({"text": f"must {n} " + "m" * 180, "verify": long} for n in range(40))
         await world.a_goal(
-            description=long, must_haves=must_haves, constraints=(long,) * 30, out_of_scope=(long,) * 30,
-            tasks=({"title": "T", "intent": long, "end_state": long, "constraints": (long,) * 30,
+            description=long, must_haves=must_haves, constraints=(long[:600],) * 30, out_of_scope=(long[:600],) * 30,
+            tasks=({"title": "T", "intent": long, "end_state": long, "constraints": (long[:600],) * 30,
                     "must_haves": tuple(f"M{n}" for n in range(1, 41)), "arguments": {"a": long}},),
         )  # fmt: skip
         assert len(json.dumps(await looked(world, "ReadGoal", goal=1), ensure_ascii=False)) < 40_000
