@@ -86,7 +86,7 @@ class ReadKnowledge(Query):
 async def read_knowledge(look: Look, query: ReadKnowledge) -> Answer:
     """{"files": [{path, sections}], "next"}, {"path", "sections": [{heading, characters, begins}], "next"},
     or {path, heading, body}: by how much is named.
-    """  # fmt: skip
+    """
     if query.path is None:
         if query.heading is not None:
             raise Invalid("A heading without its file names nothing.", "Name `path` too, as the list of files has it.")

@@ -43,7 +43,7 @@ class SearchBoard(Query):
 async def search_board(look: Look, query: SearchBoard) -> Answer:
     """{"hits": [{of, task, goal, title, by, snippet}], "next": offset | None}. `of` is e.g. `comment:5`, as ReadText
     takes it. Raises Invalid when there is no word to look for.
-    """  # fmt: skip
+    """
     wanted = query_of(query.words)
     if not wanted:
         raise Invalid(f"{query.words!r} holds no word.", "Name words that stand in what you look for.")
