@@ -29,7 +29,7 @@ from core.domain.states import RunKind
 from core.guardrails import GuardrailWatch, read_guardrails, write_shipped
 from core.kept_files import KeptFiles
 from core.knowledge import KnowledgeIndex
-from core.prompting.builder import preview_prompt, run_prompt
+from core.prompting.builder import kind_now, preview_prompt, run_prompt
 from core.prompting.kept import read_kept
 from core.prompting.prompt import Prompt
 from core.prompting.templates import Library
@@ -178,6 +178,10 @@ class OpenCompany:
             self.board.readers, self.library, self.folder, agent, task,
             kind=kind, budget=self.config.prompts.budget, red_lines=lines,
         )  # fmt: skip
+
+    async def kind_now(self, agent: str, task: int | None = None) -> RunKind:
+        """The kind of run in which `preview_prompt` tells it."""
+        return await kind_now(self.board.readers, agent, task)
 
     async def run_prompt(self, run: Run) -> Prompt:
         """What this run would be told if it began now."""

@@ -20,7 +20,7 @@ from core.prompting.layers import Writer
 from core.prompting.prompt import Prompt
 from core.prompting.templates import Library
 
-__all__ = ["Commission", "budget_of", "build_prompt", "kind_of", "preview_prompt", "run_prompt", "written"]
+__all__ = ["Commission", "budget_of", "build_prompt", "kind_now", "kind_of", "preview_prompt", "run_prompt", "written"]
 
 _REVIEWERS = frozenset({Role.REVIEWER, Role.CHALLENGER})
 
@@ -52,16 +52,25 @@ async def preview_prompt(
     Raises NotFound for an agent or a task that this board does not have; else as `build_prompt`.
     """
     company = (await readers.entities(Company, "id = 1"))[0]
+    record, about_task = await _found(readers, agent, task)
+    brief = await _mode_now(readers, record, company) if record.role == Role.CEO else {}
+    about = Commission(record, kind or kind_of(record, about_task), company, folder, task=about_task, brief=brief)
+    return await build_prompt(readers, library, about, budget=budget, red_lines=red_lines, draw=draw)
+
+
+async def kind_now(readers: Readers, agent: str, task: int | None = None) -> RunKind:
+    """The kind of run in which `preview_prompt` tells it. Raises NotFound."""
+    return kind_of(*await _found(readers, agent, task))
+
+
+async def _found(readers: Readers, agent: str, task: int | None) -> tuple[AgentRecord, Task | None]:
     staff = await readers.entities(AgentRecord, "slug = :slug", slug=agent)
     if not staff:
-        raise NotFound(f"There is no agent {agent!r} on this board.", "Use a short name from `opsroom agents`.")
+        raise NotFound(f"There is no agent {agent!r} on this board.", "Use the short name of one that is hired.")
     tasks = await readers.entities(Task, "id = :id", id=task) if task is not None else []
     if task is not None and not tasks:
         raise NotFound(f"There is no T{task} on this board.", "List what there is and use an id from it.")
-    about_task = tasks[0] if tasks else None
-    brief = await _mode_now(readers, staff[0], company) if staff[0].role == Role.CEO else {}
-    about = Commission(staff[0], kind or kind_of(staff[0], about_task), company, folder, task=about_task, brief=brief)
-    return await build_prompt(readers, library, about, budget=budget, red_lines=red_lines, draw=draw)
+    return staff[0], tasks[0] if tasks else None
 
 
 async def run_prompt(

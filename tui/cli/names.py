@@ -11,7 +11,7 @@ from core.domain.errors import Invalid
 from core.domain.inbox import Choice, InboxItem
 
 KINDS = {"G": "goal", "T": "task", "Q": "approval", "N": "round", "C": "company"}
-LETTERS = {**{kind: letter for letter, kind in KINDS.items()}, "experience": "E"}
+LETTERS = {**{kind: letter for letter, kind in KINDS.items()}, "experience": "E", "run": "R"}
 _ID = re.compile(r"([A-Za-z]?)([0-9]{1,15})")
 _BY_KEY = {"a": "approve", "b": "reject", "r": "revise"}
 
