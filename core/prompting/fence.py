@@ -29,7 +29,7 @@ def draw_nonce() -> str:
 
 def unused(draw: Randomness, values: Iterable[str]) -> str:
     """A nonce that occurs in none of the values as they are shown. Raises ValueError when `draw` finds none."""
-    shown = "\n".join(map(visible, values))
+    shown = visible("\n".join(values))
     for _ in range(TRIES_MAX):
         if (nonce := draw()) and nonce not in shown:
             return nonce

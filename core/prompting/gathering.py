@@ -10,6 +10,7 @@ import os
 import stat
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from core.blackboard.readers import Readers
@@ -63,7 +64,7 @@ async def gather_prompt(readers: Readers, about: Commission, red_lines: Iterable
         commission=about,
         templates=errand.templates,
         errand=errand.facts,
-        api=api_facts(about.agent.role, about.kind, about.company.locale),
+        api=_api(about.agent.role, about.kind, about.company.locale),
         soul=soul, identity=identity, memory=memory,
         musts=await _musts(readers, about.goal),
         done=await _listing(readers, about.goal, "status = 'done'"),
@@ -76,6 +77,11 @@ async def gather_prompt(readers: Readers, about: Commission, red_lines: Iterable
         knowledge=tuple(await recall_knowledge(readers, words, SECTIONS)),
         red_lines=tuple(red_lines) if about.agent.role == Role.EXECUTOR else (),
     )  # fmt: skip
+
+
+@cache
+def _api(role: Role, kind: RunKind, locale: str) -> dict[str, list[dict[str, str]]]:
+    return api_facts(role, kind, locale)
 
 
 async def _placed(readers: Readers, about: Commission) -> Commission:

@@ -250,8 +250,9 @@ class Writer:
         return fence(self._clip(text, most), label, self._nonce) if text.strip() else ""
 
     def _clip(self, text: str, most: int) -> str:
-        shown = visible(text)
         most = min(most, self._length)
+        # What is shown is at least half as long as what it spells: the rest of a huge text need not be looked at.
+        shown = visible(text[: 2 * most + 2])
         if len(shown) <= most:
             return shown
         self._clipped += 1

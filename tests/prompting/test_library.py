@@ -1,0 +1,157 @@
+"""The shipped templates and a company's own: which text is used, what is refused, and what is said about it."""
+
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.company import OpenCompany, create_company
+from core.config import Config
+from core.domain.errors import Invalid
+from core.prompting.catalogue import LOCALES, TEMPLATES
+from core.prompting.templates import OWN, TOKENS_MAX, Library, shipped
+
+MENTION = "talk/mention"
+FACTS = TEMPLATES[MENTION][0]
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    """The folder of a company's own texts."""
+    folder = tmp_path / "prompts"
+    folder.mkdir()
+    return folder
+
+
+def write(folder: Path, text: str | bytes, name: str = MENTION, locale: str = "en") -> Path:
+    path = folder / f"{name}.{locale}.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    # Two writes within the clock's grain are two versions all the same.
+    os.utime(path, ns=(path.stat().st_mtime_ns, path.stat().st_mtime_ns + len(text)))
+    return path
+
+
+def said(library: Library, name: str = MENTION, locale: str = "en", **facts: Any) -> str:
+    library.refresh()
+    return library.render(name, locale, {**TEMPLATES[name][0], **facts}).text
+
+
+def test_every_shipped_file_is_in_the_catalogue_and_the_other_way_round() -> None:
+    there = {path.relative_to(shipped()).as_posix() for path in shipped().glob("*/*.md")}
+    assert there == {f"{name}.{locale}.md" for name in TEMPLATES for locale in LOCALES}
+    assert Library().check() == []
+
+
+def test_a_companys_own_text_goes_before_the_shipped_one_in_its_language_only(own: Path) -> None:
+    write(own, "## Hello {{ agent_name }}\n")
+    library = Library(overrides=own)
+    assert said(library) == "## Hello Zhao Yun"
+    assert library.render(MENTION, "en", FACTS).source == f"prompts/{MENTION}.en.md{OWN}"
+    assert said(library, locale="zh") == said(Library(), locale="zh")
+    (entry,) = [one for one in library.entries() if one.is_overridden]
+    assert (entry.file, entry.own) == (f"prompts/{MENTION}.en.md", "## Hello {{ agent_name }}\n")
+    assert entry.shipped is not None
+
+
+def test_edits_are_picked_up_and_a_removed_file_leaves_the_shipped_one(own: Path) -> None:
+    library = Library(overrides=own)
+    before = said(library)
+    path = write(own, "## One")
+    assert said(library) == "## One"
+    path.write_text("## Two", encoding="utf-8")
+    os.utime(path, ns=(1, 1))
+    assert said(library) == "## Two"
+    path.unlink()
+    assert said(library) == before
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "what"),
+    [
+        ("## A\n{{ nobody }}\n", 2, "'nobody' is undefined"),
+        ("## A\n\n{% if author %}\n", 3, "endif"),
+        ("## A\n{{ author.__class__ }}", 2, "unsafe"),
+        ("{% include 'x' %}", 1, "loader"),
+        ("## A\n\n{{ 1 / 0 }}", 3, "ZeroDivisionError"),
+        ("  \n", 1, "says nothing"),
+        ("word " * (TOKENS_MAX + 1), 1, f"at most {TOKENS_MAX}"),
+        (b"## A\n\n\xff", 3, "no UTF-8"),
+        (b"x" * 70_000, 1, "more than 64 KiB"),
+    ],
+)
+def test_an_own_text_that_does_not_render_is_refused_with_its_line(
+    own: Path, text: str | bytes, line: int, what: str
+) -> None:
+    write(own, text)
+    library = Library(overrides=own)
+    (problem,) = library.check()
+    assert (problem.file, problem.line, problem.is_fatal) == (f"prompts/{MENTION}.en.md{OWN}", line, False)
+    assert what in problem.what
+    rendered = library.render(MENTION, "en", FACTS)
+    assert rendered.text == Library().render(MENTION, "en", FACTS).text
+    assert rendered.source == f"prompts/{MENTION}.en.md"
+    (warning,) = rendered.warnings
+    assert f"prompts/{MENTION}.en.md{OWN}, line {line}: " in warning
+    assert "the shipped text is used" in warning
+
+
+def test_an_own_text_that_fails_with_real_facts_only_leaves_the_shipped_one(own: Path) -> None:
+    write(own, "## A\n{% if author == 'eve' %}{{ nobody }}{% endif %}\n")
+    library = Library(overrides=own)
+    assert library.check() == []
+    assert said(library) == "## A"
+    rendered = library.render(MENTION, "en", FACTS | {"author": "eve"})
+    assert rendered.text == Library().render(MENTION, "en", FACTS | {"author": "eve"}).text
+    assert f"{OWN}, line 2" in rendered.warnings[0]
+
+
+def test_values_are_no_templates_and_are_rendered_once(own: Path) -> None:
+    write(own, "## {{ author }}\n")
+    assert said(Library(overrides=own), author="{{ 7 * 7 }}{% x %}") == "## {{ 7 * 7 }}{% x %}"
+
+
+def test_a_link_to_nowhere_a_folder_and_a_name_that_nothing_reads_are_told(own: Path) -> None:
+    (own / "talk").mkdir()
+    (own / "talk" / "mention.en.md").symlink_to(own / "gone")
+    (own / "talk" / "delegate.zh.md").mkdir()
+    write(own, "## A", "roles/excutor")
+    told = [str(problem) for problem in Library(overrides=own).check()]
+    assert [re.sub(r"^prompts/(\S+) .*?: ", r"\1: ", one) for one in told] == [
+        "talk/mention.en.md: it is a link that leads nowhere",
+        "talk/delegate.zh.md: it cannot be read: Is a directory",
+        "roles/excutor.en.md: nothing reads it: no template has this name",
+    ]
+
+
+def a_copy(folder: Path) -> Path:
+    return Path(shutil.copytree(shipped(), folder / "copy", ignore=shutil.ignore_patterns("__pycache__")))
+
+
+def test_a_shipped_english_text_that_does_not_render_stops_the_start_and_another_language_does_not(
+    tmp_path: Path,
+) -> None:
+    copy = a_copy(tmp_path)
+    write(copy, "## A\n{{ nobody }}", locale="zh")
+    (warning,) = Library(copy).require()
+    assert f"prompts/{MENTION}.zh.md, line 2" in warning
+    write(copy, "## A\n{{ nobody }}")
+    with pytest.raises(Invalid, match=rf"prompts/{MENTION}\.en\.md, line 2: .*nothing was started"):
+        Library(copy).require()
+
+
+async def test_a_company_starts_with_a_warning_about_its_own_broken_text(tmp_path: Path) -> None:
+    folder = tmp_path / "company"
+    await create_company(folder, Config(name="Test"))
+    write(folder / "prompts", "## A\n\n{{ nobody }}")
+    company = await OpenCompany.open(folder)
+    try:
+        assert company.warnings == ()
+        await company.start()
+        (warning,) = company.warnings
+    finally:
+        await company.close()
+    assert warning.startswith(f"prompts/{MENTION}.en.md{OWN}, line 3: 'nobody' is undefined")
