@@ -9,6 +9,7 @@ import pytest
 from tests.models.script import Call, Refuse, Turn
 from tests.models.server import ModelServer
 
+HTTP = httpx2.Client(trust_env=False, verify=False)  # loopback: reading certificates costs more than the tests
 TURN = Turn("On my way.", (Call("shell", {"command": "ls"}),), size=4)
 
 
@@ -28,7 +29,7 @@ def responses_body(**more: Any) -> dict[str, Any]:
 
 def test_responses_are_streamed_with_numbered_events_and_one_whole_response() -> None:
     with ModelServer(TURN) as server:
-        told = httpx2.post(f"{server.url}/v1/responses", json=responses_body())
+        told = HTTP.post(f"{server.url}/v1/responses", json=responses_body())
         asked = server.requests[0]
     assert told.headers["content-type"].startswith("text/event-stream")
     stream = events(told.text)
@@ -46,13 +47,13 @@ def test_responses_are_streamed_with_numbered_events_and_one_whole_response() ->
 
 def test_responses_with_results_and_namespaces_and_without_stream() -> None:
     with ModelServer(Turn("", (Call("claim"),)), Turn("Done.", finish="length")) as server:
-        first = httpx2.post(f"{server.url}/v1/responses", json=responses_body(stream=False)).json()
+        first = HTTP.post(f"{server.url}/v1/responses", json=responses_body(stream=False)).json()
         call = first["output"][0]
         assert call["namespace"] == "board"
         result = {"type": "function_call_output", "call_id": call["call_id"], "output": "claimed"}
         user = responses_body()["input"]
-        unanswered = httpx2.post(f"{server.url}/v1/responses", json=responses_body(input=[*user, call]))
-        told = httpx2.post(f"{server.url}/v1/responses", json=responses_body(input=[*user, call, result], stream=False))
+        unanswered = HTTP.post(f"{server.url}/v1/responses", json=responses_body(input=[*user, call]))
+        told = HTTP.post(f"{server.url}/v1/responses", json=responses_body(input=[*user, call, result], stream=False))
         assert server.requests[-1].results == ("claimed",)
     assert unanswered.status_code == 400
     assert call["call_id"] in unanswered.json()["error"]["message"]
@@ -68,12 +69,12 @@ def gemini_body(*contents: dict[str, Any]) -> dict[str, Any]:
 def test_gemini_streamed_and_whole() -> None:
     with ModelServer(TURN) as server:
         base = f"{server.url}/v1beta/models/gemini-x"
-        streamed = httpx2.post(
+        streamed = HTTP.post(
             f"{base}:streamGenerateContent?alt=sse", json=gemini_body(), headers={"x-goog-api-key": "k"}
         )
-        whole = httpx2.post(f"{base}:generateContent", json=gemini_body()).json()
+        whole = HTTP.post(f"{base}:generateContent", json=gemini_body()).json()
         asked = server.requests[0]
-        assert httpx2.post(f"{base}:countTokens", json=gemini_body()).json() == {"totalTokens": 100}
+        assert HTTP.post(f"{base}:countTokens", json=gemini_body()).json() == {"totalTokens": 100}
     parts = [part for each in events(streamed.text) for part in each["candidates"][0]["content"]["parts"]]
     assert "".join(part.get("text", "") for part in parts) == TURN.text
     assert parts[-1]["functionCall"] == {"name": "shell", "args": {"command": "ls"}}
@@ -87,8 +88,8 @@ def test_gemini_results_have_to_match_the_calls() -> None:
     result = {"role": "user", "parts": [{"functionResponse": {"name": "shell", "response": {"output": "a file"}}}]}
     with ModelServer(Turn("Done.")) as server:
         address = f"{server.url}/v1beta/models/gemini-x:generateContent"
-        assert httpx2.post(address, json=gemini_body(call)).json()["error"]["status"] == "INVALID_ARGUMENT"
-        assert httpx2.post(address, json=gemini_body(call, result)).status_code == 200
+        assert HTTP.post(address, json=gemini_body(call)).json()["error"]["status"] == "INVALID_ARGUMENT"
+        assert HTTP.post(address, json=gemini_body(call, result)).status_code == 200
         assert json.loads(server.requests[-1].results[0]) == {"output": "a file"}
 
 
@@ -100,8 +101,8 @@ def test_gemini_results_have_to_match_the_calls() -> None:
 ])  # fmt: skip
 def test_refusals_have_the_form_of_each_provider(path: str, body: dict[str, Any], where: tuple[str, str]) -> None:
     with ModelServer(Refuse(429, "slow down", "THE_CODE", {"retry-after": "3"}), key="right") as server:
-        told = httpx2.post(server.url + path, json=body, headers={"authorization": "Bearer right"})
-        wrong = httpx2.post(server.url + path, json=body, headers={"authorization": "Bearer wrong"})
+        told = HTTP.post(server.url + path, json=body, headers={"authorization": "Bearer right"})
+        wrong = HTTP.post(server.url + path, json=body, headers={"authorization": "Bearer wrong"})
     assert (told.status_code, told.headers["retry-after"]) == (429, "3")
     assert told.json()[where[0]][where[1]] == "THE_CODE"
     assert wrong.status_code == 401
@@ -111,17 +112,17 @@ def test_ids_are_the_same_in_every_run() -> None:
     told = []
     for _ in range(2):
         with ModelServer(TURN) as server:
-            told.append(httpx2.post(f"{server.url}/v1/responses", json=responses_body()).text)
+            told.append(HTTP.post(f"{server.url}/v1/responses", json=responses_body()).text)
     assert told[0] == told[1]
 
 
 def test_models_are_listed_and_unknown_addresses_refused() -> None:
     with ModelServer(models=("a", "b")) as server:
-        listed = httpx2.get(f"{server.url}/v1/models").json()["data"]
+        listed = HTTP.get(f"{server.url}/v1/models").json()["data"]
         assert [each["id"] for each in listed] == ["a", "b"]
-        assert httpx2.get(f"{server.url}/v1/nothing").status_code == 404
-        assert httpx2.post(f"{server.url}/v1/nothing", json={}).status_code == 404
-        counted = httpx2.post(f"{server.url}/v1/messages/count_tokens", json={}).json()
+        assert HTTP.get(f"{server.url}/v1/nothing").status_code == 404
+        assert HTTP.post(f"{server.url}/v1/nothing", json={}).status_code == 404
+        counted = HTTP.post(f"{server.url}/v1/messages/count_tokens", json={}).json()
     assert counted == {"input_tokens": 100}
 
 
@@ -132,6 +133,6 @@ def test_a_script_that_fails_is_not_hidden() -> None:
     server = ModelServer().__enter__()
     server.script = script
     with pytest.raises(httpx2.RemoteProtocolError):
-        httpx2.post(f"{server.url}/v1/responses", json=responses_body())
+        HTTP.post(f"{server.url}/v1/responses", json=responses_body())
     with pytest.raises(AssertionError, match="a mistake of the test"):
         server.__exit__()

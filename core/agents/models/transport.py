@@ -5,6 +5,7 @@ import json
 import ssl
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from functools import cache
 from typing import Any
 
 import httpx2
@@ -16,6 +17,12 @@ from core.agents.models.sse import SHOWN_BYTES, Events
 from core.agents.models.wire import Reader, Wire
 
 _IN_THREAD = 1024 * 1024  # a longer answer that is not streamed is read off the loop
+
+
+@cache
+def _trusted() -> ssl.SSLContext:
+    """The certificates that this machine trusts; one for all clients, since reading them takes up to a second."""
+    return httpx2.create_ssl_context()
 
 
 class Transport:
@@ -90,7 +97,6 @@ class Transport:
     async def _opened(self) -> httpx2.AsyncClient:
         async with self._opening:
             if self._client is None:
-                # Reading the machine's certificates takes up to a second.
                 self._client = await asyncio.to_thread(self._open)
             return self._client
 
@@ -98,7 +104,7 @@ class Transport:
         timeout = httpx2.Timeout(None, connect=self._limits.connect_s, pool=None)
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=8, keepalive_expiry=30)
         # A proxy of the environment is for other machines: what goes to this one stays here.
-        return httpx2.AsyncClient(timeout=timeout, limits=limits, trust_env=not self._endpoint.local)
+        return httpx2.AsyncClient(verify=_trusted(), timeout=timeout, limits=limits, trust_env=not self._endpoint.local)
 
     async def _refusal(self, response: httpx2.Response, deadline: float) -> ModelError:
         """The refusal, from as much of its body as comes in time."""
