@@ -3,14 +3,19 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from core.agents.rehearsal.refusals import next_kinds
 from core.agents.rehearsal.runner import RehearsalRunner
 from core.agents.rehearsal.works import WORKS
 from core.agents.runner import Assignment, Desk, Outcome
 from core.domain.entities import Comment, Goal, Run, Task
 from core.domain.goals import is_reviewed
+from core.domain.limits import HEARTBEAT_MS
 from core.domain.states import RunKind, RunStatus
 from tests.agents.rehearsal_support import FILES, a_rehearsal
 from tests.agents.test_audit_world import a_folder
+from tests.unit.facts import a
 
 OF_MINE = tuple(WORKS[kind].must_have for kind in ("inventory", "marks"))
 
@@ -62,3 +67,45 @@ async def test_what_is_blocked_only_for_now_is_tried_again_at_the_heartbeat(tmp_
         )
         await play.one(Task, "id = :id AND status NOT IN ('blocked', 'pending')", id=task.id)
         assert not await play.all(Comment, "author = 'carla'")
+
+
+async def test_a_refused_draft_is_not_repeated_and_its_reason_is_taken_into_account(tmp_path: Path) -> None:
+    audited = a_folder(tmp_path / "audited", FILES)
+    async with a_rehearsal(tmp_path / "company", audited) as play:
+        await play.start()
+        first = await play.one(Goal, "status = 'draft'")
+        await play.do("CancelGoal", goal=first.id, reason="No duplicates and no TODO marks, they are known.")
+        await play.quiet()
+        await play.pass_time(HEARTBEAT_MS)
+        second = await play.one(Goal, "status = 'draft'")
+        texts = [must["text"] for must in second.must_haves]
+        refused = [WORKS[kind].must_have for kind in ("marks", "duplicates")]
+        assert texts == [work.must_have for work in WORKS.values() if work.must_have not in refused]
+        assert list(second.out_of_scope) == refused
+        assert "No duplicates and no TODO marks" in second.description
+        await play.do("CancelGoal", goal=second.id, reason="Not this week.")
+        await play.quiet()
+        await play.pass_time(HEARTBEAT_MS)
+        await play.one(Run, "kind = 'propose' AND status = 'succeeded' AND detail LIKE 'the operator refused%'")
+        assert len(await play.all(Goal)) == 2, "a reason that names no part leaves nothing else to propose"
+
+
+@pytest.mark.parametrize(
+    ("reasons", "kinds"),
+    [
+        ([], list(WORKS)),
+        (["only the inventory, please"], ["inventory"]),
+        (["no README checks", "and no duplicates"], ["inventory", "marks", "history", "closer_look"]),
+        (["只要盘点"], ["inventory"]),
+        (["no"], []),
+        (["no duplicates", "no duplicates"], []),
+        (["only the inventory", "no inventory"], []),
+    ],
+)
+def test_what_is_left_to_propose_after_refusals(reasons: list[str], kinds: list[str]) -> None:
+    refused: list[Goal] = []
+    for reason in reasons:
+        left = next_kinds(refused)
+        musts = tuple({"id": f"M{n}", "text": WORKS[kind].must_have, "waived_by": ""} for n, kind in enumerate(left))
+        refused.append(a(Goal, must_haves=musts, reason=reason))
+    assert next_kinds(refused) == kinds

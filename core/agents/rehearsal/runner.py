@@ -68,8 +68,9 @@ class RehearsalRunner:
     def duty(self, assignment: Assignment) -> Duty:
         """What this run is to do."""
         if assignment.run.kind == RunKind.MENTION:
-            is_author = assignment.agent.role == Role.CEO and assignment.goal is not None and assignment.task is None
-            return ceo.take_note if is_author else answering.answer
+            if assignment.agent.role != Role.CEO or assignment.task is not None:
+                return answering.answer
+            return ceo.answer_letter if assignment.goal is None else ceo.take_note
         return DUTIES.get(assignment.run.kind, _nothing)
 
     async def audit(self, at_work: Shift, kind: str, further: dict[str, Any]) -> dict[str, Any]:
