@@ -17,6 +17,7 @@ from core.evals.places import read_toml
 from core.evals.playing import Answers
 from core.evals.scenario import Scenario
 from core.reading.offered import tools
+from core.reading.registry import READS
 
 
 class Rehearsal:
@@ -56,7 +57,7 @@ class Chat:
 
 
 class Reply(BaseModel):
-    """One call that was written down. `repetition` (from 1) says in which one; None: in each."""
+    """One call, or query, that was written down. `repetition` (from 1) says in which one; None: in each."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
     call: str
@@ -105,7 +106,7 @@ class _Reader:
     async def run(self, assignment: Assignment, desk: Desk) -> Outcome:
         for command, arguments in self._calls:
             try:
-                await desk.call(command, **arguments)
+                await (desk.read if command in READS else desk.call)(command, **arguments)
             except Fenced:
                 raise
             except OpsroomError as error:

@@ -27,17 +27,21 @@ class Call:
 
 
 class Expectation(BaseModel):
-    """Exactly one of `call`, `never` and `only`.
+    """Exactly one of `call`, `never`, `only`, `told` and `untold`.
 
     `call`: so many carried out calls of it (at least one unless said otherwise) have all the arguments of `with`; of a
-    list of commands those of any of them count.
+    list of commands those of any of them count; with `tried` those that were refused count too.
     `never`: none was even tried that has them. `only`: nothing else was even tried; `[]` is a run without a call.
+    `told`: the prompt, or the answer to a query, has these words, whatever their case; `untold`: none has them.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
     call: str | tuple[str, ...] | None = None
     never: str | None = None
     only: tuple[str, ...] | None = None
+    told: str | None = Field(None, min_length=1)
+    untold: str | None = Field(None, min_length=1)
+    tried: bool = False
     with_: dict[str, Any] = Field(default_factory=dict, alias="with")
     times: int | None = Field(None, ge=0)
     at_least: int | None = Field(None, ge=0)
@@ -46,22 +50,22 @@ class Expectation(BaseModel):
 
     @model_validator(mode="after")
     def _is_one(self) -> "Expectation":
-        if sum(part is not None for part in (self.call, self.never, self.only)) != 1:
-            raise ValueError("an expectation has exactly one of call, never, only")
+        if sum(part is not None for part in (self.call, self.never, self.only, self.told, self.untold)) != 1:
+            raise ValueError("an expectation has exactly one of call, never, only, told, untold")
         counts = (self.times, self.at_least, self.at_most)
-        if self.call is None and any(count is not None for count in counts):
-            raise ValueError("times, at_least and at_most go with call")
+        if self.call is None and (self.tried or any(count is not None for count in counts)):
+            raise ValueError("times, at_least, at_most and tried go with call")
         if self.times is not None and (self.at_least is not None or self.at_most is not None):
             raise ValueError("times says both bounds; leave at_least and at_most out")
-        if self.only is not None and self.with_:
+        if self.call is None and self.never is None and self.with_:
             raise ValueError("with goes with call or never")
         return self
 
     @property
     def commands(self) -> tuple[str, ...]:
         """The commands that it speaks of."""
-        if self.only is not None:
-            return self.only
+        if self.call is None and self.never is None:
+            return self.only or ()
         return self.call if isinstance(self.call, tuple) else (self.call or self.never or "",)
 
     @property
@@ -73,13 +77,25 @@ class Expectation(BaseModel):
         return least, self.at_most
 
 
-def broken(expected: Iterable[Expectation], calls: Sequence[Call]) -> list[str]:
-    """The reasons for which these calls are not as expected, in the order of the expectations; none: they are."""
-    return [f"{problem} ({each.why})" if each.why else problem for each in expected for problem in _broken(each, calls)]
+def broken(expected: Iterable[Expectation], calls: Sequence[Call], told: Sequence[str] = ()) -> list[str]:
+    """The reasons for which these calls are not as expected, in the order of the expectations; none: they are.
+
+    `told` are the texts that the run was told.
+    """
+    return [
+        f"{problem} ({each.why})" if each.why else problem
+        for each in expected
+        for problem in _broken(each, calls, told)
+    ]
 
 
-def _broken(expected: Expectation, calls: Sequence[Call]) -> Iterator[str]:
-    if expected.only is not None:
+def _broken(expected: Expectation, calls: Sequence[Call], told: Sequence[str]) -> Iterator[str]:
+    words = expected.told or expected.untold
+    if words is not None:
+        is_told = any(words.casefold() in text.casefold() for text in told)
+        if is_told != (expected.told is not None):
+            yield f"{_short(words)} was {'told' if is_told else 'not told'}"
+    elif expected.only is not None:
         others = list(dict.fromkeys(call.command for call in calls if call.command not in expected.only))
         if others:
             allowed = "only " + ", ".join(expected.only) if expected.only else "nothing"
@@ -93,17 +109,17 @@ def _broken(expected: Expectation, calls: Sequence[Call]) -> Iterator[str]:
 
 def _miscounted(expected: Expectation, tried: Sequence[Call]) -> Iterator[str]:
     least, most = expected.bounds
-    named = " or ".join(expected.commands)
-    done = [call for call in tried if not call.refused]
+    named, was = " or ".join(expected.commands), "tried" if expected.tried else "done"
+    done = [call for call in tried if expected.tried or not call.refused]
     fitting = [call for call in done if not _differences(expected.with_, call)]
     if len(fitting) < least:
         bound = _times(least) if most == least else f"at least {_times(least)}"
-        wanted = f"{named} was done {_times(len(fitting))}{_with(expected.with_)}, not {bound}"
+        wanted = f"{named} was {was} {_times(len(fitting))}{_with(expected.with_)}, not {bound}"
         others = ["; ".join(_differences(expected.with_, call)) for call in done if call not in fitting]
         refused = [f"refused: {call.refused}" for call in tried if call.refused]
         yield ": ".join([wanted, *(others + refused)[:1]])
     elif most is not None and len(fitting) > most:
-        yield f"{named} was done {_times(len(fitting))}{_with(expected.with_)}, not {_times(most)} at most"
+        yield f"{named} was {was} {_times(len(fitting))}{_with(expected.with_)}, not {_times(most)} at most"
 
 
 def _times(count: int) -> str:

@@ -13,13 +13,14 @@ from core.evals.expecting import Call
 
 
 class NotingDesk(Desk):
-    """The desk that it is given, with ears: `calls` are those so far, in order."""
+    """The desk that it is given, with ears: `note` hears each call, `hear` each answer to a query as JSON."""
 
-    def __init__(self, inner: Desk, note: Callable[[Call], None]) -> None:
+    def __init__(self, inner: Desk, note: Callable[[Call], None], hear: Callable[[str], None]) -> None:
         self.actor = inner.actor
         self.readers = inner.readers
         self._inner = inner
         self._note = note
+        self._hear = hear
 
     async def call(self, command: str, /, **arguments: Any) -> Answer:
         """As of any desk. What came too late, after the run's end, is noted as refused like the rest."""
@@ -32,8 +33,10 @@ class NotingDesk(Desk):
         return answer
 
     async def read(self, query: str, /, **arguments: Any) -> Answer:
-        """As of any desk. Who looks does nothing: it is not noted."""
-        return await self._inner.read(query, **arguments)
+        """As of any desk. Who looks does nothing: that is no call, but what was seen is known from then on."""
+        answer = await self._inner.read(query, **arguments)
+        self._hear(json.dumps(answer, ensure_ascii=False, default=str))
+        return answer
 
     def say(self, text: str) -> None:
         """As of any desk."""

@@ -1,6 +1,8 @@
 """TOML files that people write: what is in them, and the line of each thing that is wrong."""
 
+import os
 import re
+import stat
 import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -16,6 +18,8 @@ M = TypeVar("M", bound=BaseModel)
 Place = tuple[str, ...]
 HELP = "docs/evals.md says how such a file is written."
 
+TOML_MAX = 1_000_000  # bytes
+
 _HEAD = re.compile(r"\s*(\[{1,2})\s*([A-Za-z0-9_.\"' -]+?)\s*\]{1,2}\s*(#.*)?$")
 _KEY = re.compile(r"\s*([A-Za-z0-9_-]+(?:\s*\.\s*[A-Za-z0-9_*\"-]+)*)\s*=")
 
@@ -27,6 +31,17 @@ class Written:
     path: Path
     value: Mapping[str, Any]
     lines: Mapping[Place, int]
+
+    def part(self, name: str, number: int) -> "Written":
+        """The file as element `number` of a list of tables has it: its values are at the top, over what is there."""
+        here = (name, str(number))
+        inner = {place[2:]: line for place, line in self.lines.items() if place[:2] == here and len(place) > 2}
+        value = {key: each for key, each in self.value.items() if key != name} | self.value[name][number]
+        return Written(self.path, value, {**self.lines, **inner})
+
+    def without(self, name: str) -> "Written":
+        """The file less one of its values."""
+        return Written(self.path, {key: each for key, each in self.value.items() if key != name}, self.lines)
 
     def wrong(self, problem: str, *place: object) -> Invalid:
         """The error for something at a place, e.g. `("steps", 2, "with")`; names the file and the nearest line."""
@@ -56,13 +71,26 @@ class Written:
 def read_toml(path: Path) -> Written:
     """A file's values and lines. Raises Invalid, which names the file and the line that is no TOML."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = _text_of(path)
         value = tomllib.loads(text)
     except OSError as error:
         raise Invalid(f"{path} cannot be read: {error.strerror}.", "Name a file that you may read.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise Invalid(f"{path} is not valid TOML: {error}.", HELP) from None
     return Written(path, value, lines_of(text))
+
+
+def _text_of(path: Path) -> str:
+    """The text of a regular file. A pipe or a device is not read: it may never end. Raises Invalid, OSError."""
+    # Opened before it is looked at, so that nothing comes in its place; without waiting for who writes to a pipe.
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(handle, encoding="utf-8") as file:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
+            raise Invalid(f"{path} is no regular file.", HELP)
+        if found.st_size > TOML_MAX:
+            raise Invalid(f"{path} is longer than {TOML_MAX} bytes.", HELP)
+        return file.read()
 
 
 def lines_of(text: str) -> dict[Place, int]:
@@ -77,7 +105,7 @@ def lines_of(text: str) -> dict[Place, int]:
         if begins_in_text:
             continue
         if match := _HEAD.match(line):
-            table = _parts(match[2])
+            table = _within(_parts(match[2]), counted)
             if match[1] == "[[":
                 counted[table] += 1
                 table = (*table, str(counted[table] - 1))
@@ -87,6 +115,16 @@ def lines_of(text: str) -> dict[Place, int]:
             for size in range(1, len(parts) + 1):
                 found.setdefault((*table, *parts[:size]), number)
     return found
+
+
+def _within(parts: Place, counted: Mapping[Place, int]) -> Place:
+    """The place of a table: what lies in a list of tables lies in its last element so far."""
+    place: Place = ()
+    for part in parts[:-1]:
+        place = (*place, part)
+        if place in counted:
+            place = (*place, str(counted[place] - 1))
+    return (*place, *parts[-1:])
 
 
 def _parts(key: str) -> Place:

@@ -100,8 +100,13 @@ class Scenario(_Strict):
 
     @property
     def name(self) -> str:
-        """What the file is called, without its ending."""
+        """What the file is called, without its ending; of a case that and the case, e.g. `claim-matrix-ada`."""
         return self._name
+
+    @property
+    def names(self) -> frozenset[str]:
+        """By which it can be chosen: its own name, and the file's for all cases in it."""
+        return frozenset({self._name, self.written.path.stem})
 
     @property
     def written(self) -> Written:
@@ -124,7 +129,12 @@ class Scenario(_Strict):
     @property
     def hash(self) -> str:
         """Of everything but what the file says for people, so that a baseline knows whether it was another one."""
-        return canonical_hash(self.model_dump(mode="json", exclude={"about"}))
+        return canonical_hash(self.model_dump(mode="json", exclude={"about"}, exclude_defaults=True))
+
+    @property
+    def state_hash(self) -> str:
+        """Of what leads to the state in which its run begins: who shares it begins on the same board."""
+        return canonical_hash(self.model_dump(mode="json", include={"mission", "locale", "staff", "steps"}))
 
 
 def member_of(line: str) -> Member:
@@ -140,16 +150,37 @@ def member_of(line: str) -> Member:
     return Member(slug=match["slug"], role=Role(match["role"]), boss=match["boss"], capabilities=able)
 
 
-def read_scenario(path: Path) -> Scenario:
-    """The scenario in a file. Raises Invalid, which names the file and the line of what is wrong."""
+def read_file(path: Path) -> list[Scenario]:
+    """The scenarios in a file: one, or one a case. Raises Invalid, which names the file and the line of what is wrong.
+
+    A case has a `name` and, over what the file says, whatever else a scenario has.
+    """
     written = read_toml(path)
+    if "cases" not in written.value:
+        return [_scenario(written, path.stem)]
+    cases = written.value["cases"]
+    if not (isinstance(cases, list) and cases and all(isinstance(case, dict) for case in cases)):
+        raise written.wrong("cases is to be a list: [[cases]] before each", "cases")
+    found: dict[str, Scenario] = {}
+    for number in range(len(cases)):
+        part = written.part("cases", number)
+        name = part.value.get("name")
+        if not isinstance(name, str) or re.fullmatch(r"[a-z][a-z0-9-]*", name) is None:
+            raise written.wrong("a case has a name of small letters, digits and hyphens", "cases", number)
+        if name in found:
+            raise written.wrong(f"there is a case {name} already", "cases", number)
+        found[name] = _scenario(part.without("name"), f"{path.stem}-{name}")
+    return list(found.values())
+
+
+def _scenario(written: Written, name: str) -> Scenario:
     for number, line in enumerate(written.value.get("staff", ())):
         try:
             member_of(line)
         except (ValueError, AttributeError) as error:
             raise written.wrong(f"staff: {error}", "staff", number) from None
     scenario = written.build(Scenario)
-    scenario._name = path.stem
+    scenario._name = name
     scenario._written = written
     for place, problem in _problems(scenario):
         raise written.wrong(problem, *place)
@@ -157,8 +188,8 @@ def read_scenario(path: Path) -> Scenario:
 
 
 def read_scenarios(folder: Path = SHIPPED) -> list[Scenario]:
-    """Every scenario in a folder, by name. Raises Invalid for the first wrong file, or when there is none."""
-    found = [read_scenario(path) for path in sorted(folder.glob("*.toml"))]
+    """Every scenario in a folder, by file. Raises Invalid for the first wrong file, or when there is none."""
+    found = [scenario for path in sorted(folder.glob("*.toml")) for scenario in read_file(path)]
     if not found:
         raise Invalid(f"{folder} holds no scenario.", "Name a folder with .toml files, or install Opsroom again.")
     return found

@@ -13,8 +13,7 @@ from core.evals.contestants import Rehearsal, read_replies
 from core.evals.evaluation import evaluate
 from core.evals.playing import Contestant
 from core.evals.report import Report
-from core.evals.scenario import read_scenarios
-from tests.evals.world import GOOD
+from tests.evals.world import GOOD, STATES, all_shipped
 
 PROMPTS = Path(__file__).resolve().parents[2] / "prompts"
 PLACE = Path(__file__).parent / "baselines"
@@ -35,7 +34,7 @@ async def played(name: str, place: Path) -> Report:
     """All shipped scenarios, once: what is played here is the same each time."""
     boards = place / "boards"
     boards.mkdir()
-    return await evaluate(read_scenarios(), contestant(name, place), boards)
+    return await evaluate(list(all_shipped().values()), contestant(name, place), boards, boards=STATES)
 
 
 def texts() -> dict[str, str]:

@@ -31,6 +31,8 @@ PLAN = Call(
         ({"call": "CreateGoal", "at_most": 1}, [MADE, AGAIN], False),
         ({"call": "CreateGoal", "at_least": 2}, [MADE], False),
         ({"call": "CreateGoal", "times": 1, "with": {"split": False}}, [MADE, AGAIN], True),
+        ({"call": "CreateGoal", "tried": True, "times": 1}, [REFUSED, MADE], False),
+        ({"call": "CreateGoal", "tried": True, "at_least": 2}, [REFUSED, MADE], True),
         ({"never": "CreateGoal"}, [NOTE], True),
         ({"never": "CreateGoal"}, [REFUSED], False),
         ({"never": "CreateGoal", "with": {"split": True}}, [MADE], True),
@@ -78,6 +80,19 @@ def test_calls(expected: dict[str, Any], calls: list[Call], is_met: bool) -> Non
 def test_arguments(wanted: dict[str, Any], call: Call, is_met: bool) -> None:
     expected = Expectation.model_validate({"call": call.command, "with": wanted})
     assert (broken([expected], [call]) == []) is is_met
+
+
+@pytest.mark.parametrize(
+    ("expected", "told", "problem"),
+    [
+        ({"told": "Box 7"}, ["a box", "Of BOX 7 nothing is left."], []),
+        ({"told": "Box 7"}, ["Box", "7"], ["'Box 7' was not told"]),
+        ({"untold": "Box 7"}, ["Box", "7"], []),
+        ({"untold": "Box 7", "why": "she is to count"}, ["", "a box 7"], ["'Box 7' was told (she is to count)"]),
+    ],
+)
+def test_what_a_run_was_told(expected: dict[str, Any], told: list[str], problem: list[str]) -> None:
+    assert broken([Expectation.model_validate(expected)], [], told) == problem
 
 
 def test_the_reason_names_what_was_wanted_what_was_and_why_it_matters() -> None:

@@ -14,6 +14,7 @@ from core.domain.errors import OpsroomError
 from core.domain.states import RunKind, RunStatus
 from core.evals.evaluation import evaluate
 from core.evals.expecting import Call
+from core.evals.founding import Boards
 from core.evals.playing import Played, play
 from core.evals.scenario import SHIPPED, Scenario
 from core.prompting.templates import ceo_text, shipped_library
@@ -197,3 +198,34 @@ async def test_the_hash_of_a_scenario_is_that_of_what_it_asks_for(tmp_path: Path
     first = written(tmp_path, FIRST)
     assert first.hash == written(tmp_path, FIRST.replace("A first run.", "Said better."), "other").hash
     assert first.hash != written(tmp_path, FIRST.replace("Know every", "Know no"), "third").hash
+
+
+async def test_who_begins_in_the_same_state_does_not_meet_what_others_did_there(tmp_path: Path) -> None:
+    boards, drafts = Boards(tmp_path / "states"), []
+
+    async def act(assignment: Assignment, desk: Desk) -> None:
+        drafts.append(len(await desk.readers.entities(Goal, "true")))
+        await desk.call("CreateGoal", **DRAFT)
+
+    for number in range(2):
+        place = tmp_path / str(number)
+        place.mkdir()
+        await play(written(tmp_path, FIRST), Acting(act), 1, place, boards=boards)
+    assert drafts == [0, 0]
+    assert len([*(tmp_path / "states").glob("state-*")]) == 1
+
+
+async def test_what_a_run_is_told_is_its_prompt_and_the_answers_to_its_queries(tmp_path: Path) -> None:
+    text = (SHIPPED / "operating-failed-task.toml").read_text(encoding="utf-8").partition("[[expect]]")[0]
+    text += '[[expect]]\ntold = "never scanned"\n[[expect]]\nuntold = "\\"reviews\\""\n'
+    scenario = written(tmp_path, text)
+
+    async def looks(assignment: Assignment, desk: Desk) -> None:
+        await desk.read("ReadTask", task=1)
+
+    silent = await played(tmp_path, scenario, nothing)
+    assert silent.why == ()
+    place = tmp_path / "again"
+    place.mkdir()
+    looked = await play(scenario, Acting(looks), 1, place)
+    assert (len(looked.calls), len(looked.why)) == (0, 1)

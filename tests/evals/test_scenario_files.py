@@ -6,6 +6,7 @@ import pytest
 
 from core.domain.errors import Invalid
 from core.evals.contestants import read_replies
+from core.evals.evaluation import chosen
 from core.evals.expecting import Call
 from core.evals.places import lines_of
 from core.evals.scenario import read_scenarios
@@ -35,9 +36,11 @@ WRONG = [
     (FIRST + 'with.why.like = "x"\n', "[[expect]]", "there is no condition like"),
     (FIRST + 'with.why.one_of = "x"\n', "[[expect]]", "one_of takes a list"),
     (FIRST + 'with.why.at_least = "x"\n', "[[expect]]", "at_least takes a number"),
-    (FIRST + 'never = "CreateGoal"\n', "[[expect]]", "exactly one of call, never, only"),
+    (FIRST + 'never = "CreateGoal"\n', "[[expect]]", "exactly one of call, never, only, told, untold"),
     (FIRST + "times = 1\nat_most = 2\n", "[[expect]]", "times says both bounds"),
     (FIRST + '\n[[expect]]\nnever = "CreateGoal"\ntimes = 1\n', '[[expect]]\nnever', "go with call"),
+    (FIRST + '\n[[expect]]\nnever = "CreateGoal"\ntried = true\n', '[[expect]]\nnever', "tried go with call"),
+    (FIRST + '\n[[expect]]\nuntold = "x"\nwith.why = "x"\n', "[[expect]]\nuntold", "with goes with call or never"),
     (FIRST + '\n[[expect]]\nonly = []\nwith.why = "x"\n', "[[expect]]\nonly", "with goes with call or never"),
     (FIRST + '\n[[expect]]\ncall = "AddComment"\nwith.goal = "$goal"\n', '[[expect]]\ncall = "AddC',
      "$goal is the answer"),
@@ -76,6 +79,60 @@ async def test_a_step_that_is_refused_is_told_with_its_line(tmp_path: Path, step
         await replied(tmp_path, written(tmp_path, text), [])
     second = text.index("[[steps]]", text.index("[[steps]]") + 1)
     assert f"mine.toml, line {text[:second].count(chr(10)) + 1}: " in told.value.message
+    assert problem in told.value.message
+
+
+CASES = (
+    FIRST.partition("[begin]")[0]
+    + """
+[[cases]]
+name = "asks"
+begin = { agent = "vera", run = "propose" }
+
+[[cases.expect]]
+call = "ProposeHire"
+
+[[cases.expect]]
+only = ["ProposeHire"]
+
+[[cases]]
+name = "waits"
+about = "A mission that is not known."
+mission = ""
+begin = { agent = "vera", run = "propose", never = true }
+"""
+)
+
+
+def test_the_cases_of_a_file_are_scenarios_that_share_what_it_says(tmp_path: Path) -> None:
+    written(tmp_path, CASES)
+    asks, waits = read_scenarios(tmp_path)
+    assert [(one.name, one.about, one.mission) for one in (asks, waits)] == [
+        ("mine-asks", "A first run.", "Know every folder"), ("mine-waits", "A mission that is not known.", ""),
+    ]  # fmt: skip
+    assert [len(one.expect) for one in (asks, waits)] == [2, 0]
+    assert asks.state_hash != waits.state_hash
+    assert [one.name for one in chosen([asks, waits], "mine")] == ["mine-asks", "mine-waits"]
+    assert [one.name for one in chosen([asks, waits], "mine-waits")] == ["mine-waits"]
+
+
+@pytest.mark.parametrize(
+    ("text", "part", "problem"),
+    [
+        (CASES.replace('only = ["ProposeHire"]', 'only = ["HireHim"]'), "only", "there is no command 'HireHim'"),
+        (CASES.replace('mission = ""', "colour = 3"), "colour", "there is no such setting"),
+        (CASES.replace('"waits"', '"asks"'), '[[cases]]\nname = "asks"\nabout', "there is a case asks already"),
+        (CASES.replace('"waits"', '"Wait a bit"'), '[[cases]]\nname = "Wait', "a case has a name of small letters"),
+        (CASES.replace('name = "waits"\n', ""), '[[cases]]\nabout', "a case has a name"),
+        (FIRST.replace("about", 'cases = []\nabout'), "cases", "is to be a list"),
+    ],
+)  # fmt: skip
+def test_a_wrong_case_is_told_with_its_line(tmp_path: Path, text: str, part: str, problem: str) -> None:
+    with pytest.raises(Invalid) as told:
+        written(tmp_path, text)
+    line = line_of(text, part)
+    # An expectation's place is the line of its table.
+    assert f"mine.toml, line {line}" in told.value.message or f"mine.toml, line {line - 1}:" in told.value.message
     assert problem in told.value.message
 
 
@@ -137,6 +194,10 @@ def test_lines_are_those_of_the_file_and_not_of_texts_in_it() -> None:
     assert lines_of(text) == {
         ("a",): 1, ("b",): 5, ("c",): 6, ("d", "e", "0"): 7, ("d", "e", "0", "f"): 8, ("d", "e", "0", "f", "g"): 8,
         ("d", "e", "1"): 9, ("d", "e", "1", "f"): 10,
+    }  # fmt: skip
+    assert lines_of("[[a]]\n[[a.b]]\n[[a.b]]\n[[a]]\n[[a.b]]\nc = 1\n[a.d]\n") == {
+        ("a", "0"): 1, ("a", "0", "b", "0"): 2, ("a", "0", "b", "1"): 3, ("a", "1"): 4, ("a", "1", "b", "0"): 5,
+        ("a", "1", "b", "0", "c"): 6, ("a", "1", "d"): 7,
     }  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from core.domain.ceo_mode import CeoMode
 from core.evals.contestants import read_replies
 from core.evals.evaluation import evaluate
 from core.evals.scenario import read_scenarios
-from tests.evals.world import DRAFT, GOOD, HIRE, calls, replied, shipped, written
+from tests.evals.world import DRAFT, GOOD, HIRE, STATES, calls, replied, shipped, written
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "evals.md").read_text(encoding="utf-8")
 NOTE = {"goal": "$goal", "body": "I see."}
@@ -29,7 +29,7 @@ def test_there_are_scenarios_about(about: str) -> None:
 
 
 async def test_good_replies_pass_every_scenario(tmp_path: Path) -> None:
-    report = await evaluate(read_scenarios(), read_replies(GOOD), tmp_path)
+    report = await evaluate(read_scenarios(), read_replies(GOOD), tmp_path, boards=STATES)
     assert {result.name: result.why for result in report.results if not result.ok} == {}
     refused = [call for result in report.results for call in result.runs[0].calls if call.refused]
     assert refused == []
