@@ -105,9 +105,9 @@ async def test_ten_thousand_comments_cost_no_more_than_a_few_queries(world: Worl
 
     def fill(tx: Any) -> None:
         tx.connection.execute(
-            "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 9999) INSERT INTO comments(goal_id,"
-            " task_id, author, kind, body, created_at) SELECT :goal, :task, 'bob', 'note', 'word ' || i || ' ' || :words,"
-            " 0 FROM n",
+            "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 9999)"
+            " INSERT INTO comments(goal_id, task_id, author, kind, body, created_at)"
+            " SELECT :goal, :task, 'bob', 'note', 'word ' || i || ' ' || :words, 0 FROM n",
             said,
         )
 
