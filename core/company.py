@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal
 
+from core.agents.access import GiveAccess
 from core.agents.runner import Runner
 from core.agents.transcript import Transcripts, prompt_path
 from core.blackboard.board import Board
@@ -108,6 +109,8 @@ class OpenCompany:
         self._transcripts: Transcripts | None = None
         self._files: tuple[KeptFiles, ...] = ()
         self.knowledge: KnowledgeIndex | None = None
+        # Set by whoever serves the company to other programs.
+        self.give_access: GiveAccess | None = None
 
     @classmethod
     async def open(
@@ -214,6 +217,7 @@ class OpenCompany:
             before=self._check_guardrails,
             library=self.library,
             prompt_tokens=self.config.prompts.budget,
+            give_access=lambda: self.give_access,
         )
         self.ticker = Ticker(
             writer, self._local, self.dispatcher.lost,

@@ -3,11 +3,12 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from core.agents.access import GiveAccess
 from core.agents.process import kill_family, same_process
 from core.agents.runner import Assignment, Desk, Outcome, Runner
 from core.agents.transcript import Transcripts
@@ -89,7 +90,8 @@ class Dispatcher:
     """Lives in the board's owner. `runners` maps a runner kind to its runner.
 
     `before` is awaited before anything is started, e.g. to read the guardrails again. `library` holds the templates of
-    prompts (the shipped ones unless named), `prompt_tokens` is the most that a prompt may have.
+    prompts (the shipped ones unless named), `prompt_tokens` is the most that a prompt may have. `give_access` tells how
+    runners that want it give their programs a way to the board; None while there is none.
     """
 
     def __init__(
@@ -106,6 +108,7 @@ class Dispatcher:
         before: Callable[[], Awaitable[None]] | None = None,
         library: Library | None = None,
         prompt_tokens: int = PROMPT_TOKENS,
+        give_access: Callable[[], GiveAccess | None] = lambda: None,
     ) -> None:
         self._door = door
         self._readers = readers
@@ -118,6 +121,7 @@ class Dispatcher:
         self._before = before
         self._library = library or shipped_library()
         self._prompt_tokens = prompt_tokens
+        self._give_access = give_access
         self._tasks: dict[int, asyncio.Task[None]] = {}
         # Between the commit of a start and its task a tick must not take the run for lost.
         self._starting: set[int] = set()
@@ -257,8 +261,8 @@ class Dispatcher:
             desk = Desk(actor, self._door, self._readers, say, note_process)
             limit = asyncio.timeout(self._caps.run_seconds)
             try:
-                async with limit:
-                    outcome = await runner.run(assignment, desk)
+                async with limit, self._with_access(runner, assignment, actor) as assigned:
+                    outcome = await runner.run(assigned, desk)
             except TimeoutError:
                 if not limit.expired():  # a wait of the runner's own, not ours
                     raise
@@ -273,6 +277,16 @@ class Dispatcher:
             outcome = Outcome(RunStatus.FAILED, "error", f"{type(error).__name__}: {error}")
         say("outcome", {"status": str(outcome.status), "exit": outcome.exit_kind, "detail": outcome.detail})
         return outcome
+
+    @contextlib.asynccontextmanager
+    async def _with_access(self, runner: Runner, assignment: Assignment, actor: Agent) -> AsyncIterator[Assignment]:
+        """The assignment, with a way to the board from outside this process if its runner wants one."""
+        give = self._give_access() if getattr(runner, "wants_access", False) else None
+        if give is None:
+            yield assignment
+            return
+        async with give(assignment, actor) as access:
+            yield replace(assignment, access=access)
 
     async def _assignment(self, run: Run) -> Assignment:
         agents = await self._readers.entities(AgentRecord, "id = :id", id=run.agent_id)

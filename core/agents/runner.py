@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from core.agents.access import Access
 from core.agents.process import Child
 from core.blackboard.readers import Readers
 from core.commands.door import Door
@@ -21,6 +22,8 @@ class Assignment:
     """What a run is about. `folder` is the company's folder; `settings` are those of the agent's runner.
 
     `prompt` is what it is told, in the company's language; a runner may have it taken apart into `system` and `user`.
+    `access` is how a program of this run reaches the board, for a runner with `wants_access = True`; None elsewhere,
+    and where nobody serves the company.
     """
 
     run: Run
@@ -32,6 +35,7 @@ class Assignment:
     goal: Goal | None = None
     round: Round | None = None
     settings: dict[str, Any] = field(default_factory=dict)
+    access: Access | None = None
 
 
 @dataclass(frozen=True, slots=True)
