@@ -125,6 +125,12 @@ async def test_the_key_the_system_text_and_the_tools_arrive(wire: Wire) -> None:
     assert (asked.headers["x-title"], asked.body["top_p"], asked.model) == ("ours", 0.5, "scripted")
 
 
+async def test_a_long_answer_that_is_not_streamed(wire: Wire) -> None:
+    with ModelServer(Turn("word " * 300_000)) as server:
+        async with asking(server, wire, stream=False) as world:
+            assert (await world.client.complete(ASK)).text == "word " * 300_000
+
+
 async def test_a_local_server_needs_no_key(wire: Wire) -> None:
     with ModelServer(Turn("ok")) as server:
         async with asking(server, wire, key=None) as world:

@@ -142,10 +142,8 @@ async def test_nothing_is_tried_again_once_text_was_handed_on(wire: Wire, ends: 
         assert error.usage.tokens_in == 100
 
 
-@pytest.mark.parametrize("frames", [-1, -2])
+@pytest.mark.parametrize(("wire", "frames"), [("openai", -1), ("openai", -2), ("anthropic", -1)])
 async def test_a_line_that_breaks_after_the_finish_takes_nothing_from_the_answer(wire: Wire, frames: int) -> None:
-    if wire == "anthropic" and frames == -2:
-        pytest.skip("the finish is the last but one event there")
     with ModelServer(Turn("whole", frames=frames)) as server:
         async with asking(server, wire) as world:
             assert (await world.client.complete(ASK)).text == "whole"
@@ -237,6 +235,26 @@ async def test_nobody_listens(wire: Wire) -> None:
             error = await world.failed()
     assert error.kind is Failure.UNREACHABLE
     assert len(world.clock.slept) == 2
+
+
+async def test_what_is_meant_for_this_machine_goes_through_no_proxy(
+    wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ModelServer(Turn("direct")) as server, ModelServer(Turn("through the proxy")) as proxy:
+        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+            monkeypatch.setenv(name, proxy.url)
+        for name in ("NO_PROXY", "no_proxy"):
+            monkeypatch.delenv(name, raising=False)
+        async with asking(server, wire) as world:
+            assert (await world.client.complete(ASK)).text == "direct"
+
+
+async def test_a_redirect_takes_the_key_nowhere(wire: Wire) -> None:
+    with ModelServer(Turn("stolen")) as elsewhere:
+        with ModelServer(Refuse(307, headers={"location": f"{elsewhere.url}/v1/messages"})) as server:
+            async with asking(server, wire) as world:
+                assert (await world.failed()).status == 307
+        assert not elsewhere.requests
 
 
 async def test_a_connection_that_went_stale_is_tried_once_at_once(wire: Wire) -> None:
