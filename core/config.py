@@ -71,6 +71,11 @@ def read_config(folder: Path) -> Config:
         raise Invalid(f"{path} has wrong settings: {problems}.", "Mend them; nothing was changed.") from None
 
 
+def runner_kinds(config: Config) -> frozenset[str]:
+    """The kinds of runners that this program has for a company with these settings; what others name cannot run."""
+    return frozenset() if config.rehearsal is None else frozenset({"rehearsal"})
+
+
 def write_config(folder: Path, config: Config) -> None:
     """Write a new company.toml; never over an existing one (FileExistsError)."""
     with (folder / CONFIG).open("x", encoding="utf-8") as file:

@@ -15,6 +15,7 @@ from core.blackboard.queries import ALIVE_GOALS, LIVE_RUNS
 from core.commands.registry import parse
 from core.company import OpenCompany
 from core.domain.agenda import BEATS
+from core.domain.company_items import NO_MISSION
 from core.domain.entities import AgentRecord, Company, Event, Goal, Round, Run
 from core.domain.errors import Conflict, NotFound
 from core.domain.goals import mission_is_defined
@@ -30,7 +31,7 @@ _LOOK_S = 0.02
 _IDLE = frozenset({"TickStepFailed", "TicksMissed", "ClockStepped", *BEATS})
 _ENDED = GOAL_FINAL | {GoalStatus.ARCHIVED}
 # What a person is told of while the goals that are there go on.
-_HINDERS_NOTHING = frozenset({"no ceo"})
+_HINDERS_NOTHING = frozenset({"no ceo", NO_MISSION})
 _ORDER = {"draft": 0, "dispatch": 1, "report": 3}
 
 

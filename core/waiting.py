@@ -1,9 +1,12 @@
 """What waits for a person, read from the board: the same inbox as the room's, for whoever keeps no board in memory."""
 
+from collections.abc import Collection
+
 from core.blackboard.queries import ALIVE_GOALS, PENDING_APPROVALS
 from core.blackboard.readers import Readers
 from core.domain.actors import HUMAN
 from core.domain.budget_items import held_after_no
+from core.domain.company_items import notices
 from core.domain.entities import AgentRecord, Approval, Budget, Company, Goal, Round, Run, Task, TaskDep
 from core.domain.inbox import InboxItem, inbox
 
@@ -15,9 +18,17 @@ _BUDGET_QUESTIONS = (
 _HELD = "SELECT {} FROM task_deps WHERE met = 0 AND on_fail = 'hold'"
 
 
-async def owed(readers: Readers) -> list[InboxItem]:
-    """The inbox, read with few indexed queries: what is finished costs nothing."""
+async def owed(readers: Readers, kinds: Collection[str] | None = None) -> list[InboxItem]:
+    """The inbox, read with few indexed queries: what is finished costs nothing. `kinds` as in `notices`."""
     companies = await readers.entities(Company, "true")
+    company = companies[0] if companies else None
+    alive = await readers.entities(Goal, ALIVE_GOALS)
+    agents = await readers.entities(AgentRecord, "true ORDER BY id")
+    held_runs = held_after_no(
+        await readers.entities(Budget, "limit_micros > 0"),
+        await readers.entities(Approval, _BUDGET_QUESTIONS),
+        await readers.entities(Run, "status = 'queued' ORDER BY id"),
+    )
     waiting = await readers.entities(
         Task, "status IN ('blocked', 'waiting_human', 'review') OR (status = 'working' AND plan_until IS NOT NULL)"
     )
@@ -26,18 +37,14 @@ async def owed(readers: Readers) -> list[InboxItem]:
     ends = f"id IN ({_HELD.format('task_id')} UNION {_HELD.format('depends_on')})"
     held = await readers.entities(Task, ends) if edges else []
     return inbox(
-        companies[0] if companies else None,
-        await readers.entities(Goal, ALIVE_GOALS),
+        company,
+        alive,
         await readers.entities(Round, "status IN ('escalated', 'stalled')"),
         {task.id: task for task in [*waiting, *held]}.values(),
         edges,
         await readers.entities(Approval, PENDING_APPROVALS),
-        await readers.entities(AgentRecord, "true ORDER BY id"),
-        held_after_no(
-            await readers.entities(Budget, "limit_micros > 0"),
-            await readers.entities(Approval, _BUDGET_QUESTIONS),
-            await readers.entities(Run, "status = 'queued' ORDER BY id"),
-        ),
+        agents,
+        [*held_runs, *notices(company, alive, agents, kinds)],
     )
 
 

@@ -62,8 +62,9 @@ class Action:
 
 SHOWN = {
     "exclamation_mark": "!", "question_mark": "?", "slash": "/", "colon": ":", "escape": "esc", "ctrl+p": "^p",
+    "dollar_sign": "$",
 }  # fmt: skip
-LEADING = frozenset({"agents", "stage", "heartbeat", "recall"})
+LEADING = frozenset({"agents", "stage", "heartbeat", "recall", "mission", "budget"})
 """Actions that belong to `Leading`."""
 DECISION_KEYS = {"approve": "a", "dispatch": "d", "block": "b", "revise": "r"}
 
@@ -136,6 +137,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("dry_run", ("T",), "dry run", "What the next tick would do and hold back", RUN, _owns),
     Action("stage", ("B",), "stage B", "Stage B on, after a question; or back to A at once", RUN),
     Action("heartbeat", ("H",), "heartbeat", "Call the CEO's heartbeat now", RUN, _started_only),
+    Action("mission", ("M",), "mission", "Say what the company is for: the CEO proposes goals from it", RUN),
+    Action("budget", ("dollar_sign",), "budget", "Budget of the selected goal, or of the company", RUN),
     Action("agents", ("A",), "agents", "Who works here: chart, hire, pause, budget", LOOK),
     Action("inbox", ("i",), "inbox", "To what waits for you, from anywhere", LOOK),
     Action("filter", ("slash",), "filter", "Words, status:blocked, agent:slug, goal:G1", LOOK,

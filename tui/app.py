@@ -4,7 +4,7 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import ClassVar
 
 from textual import events, on, work
@@ -38,7 +38,10 @@ _OLD_RUNS = (
 
 
 class OpsroomApp(App[None]):
-    """`company` is open already; the app closes it. `clock` gives ms UTC, `monotonic` seconds that never step."""
+    """`company` is open already; the app closes it. `clock` gives ms UTC, `monotonic` seconds that never step.
+
+    `runner_kinds` are the kinds of runners that there are for it; None where that is not looked at.
+    """
 
     TITLE = "Opsroom"
     COMMANDS: ClassVar = {RoomCommands}
@@ -52,6 +55,7 @@ class OpsroomApp(App[None]):
         monotonic: Callable[[], float] = time.monotonic,
         start: bool = True,
         theme: str = DEFAULT_THEME,
+        runner_kinds: Collection[str] | None = None,
     ) -> None:
         super().__init__()
         self.company = company
@@ -62,7 +66,7 @@ class OpsroomApp(App[None]):
         self._ended = False
         self._key_queue = KeyQueue(self)
         self._theme_problems = self._take_themes(theme)
-        self.room = ControlScreen(company, self._clock, monotonic)
+        self.room = ControlScreen(company, self._clock, monotonic, runner_kinds)
 
     def _take_themes(self, wanted: str) -> list[str]:
         themes, problems = load_themes()

@@ -5,7 +5,7 @@ Nothing here knows of Textual, and nothing here waits.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from core.blackboard.fold import Tables
 from core.domain.agenda import BEATS
 from core.domain.budget_items import held_after_no
 from core.domain.ceo_mode import CeoModeAnswer, CeoModeContext, resolve_ceo_mode
+from core.domain.company_items import notices
 from core.domain.coverage import Coverage, cover
 from core.domain.entities import (
     AgentRecord,
@@ -88,6 +89,7 @@ class Projection:
         self.loaded = False
         self.last_event = 0
         self.outputs_folder = ""
+        self.runner_kinds: Collection[str] | None = None  # what this program can run here, if that is known
         self.structure = 0
         self.heartbeat: Event | None = None
         self.held: dict[str, str] = {}
@@ -293,11 +295,13 @@ class Projection:
             deps = [dep for number in self._holds if (dep := self.tables.get(TaskDep, number))]
             wanted = self._attention | {number for dep in deps for number in (dep.task_id, dep.depends_on)}
             tables = self.tables
+            goals, agents = tables.all(Goal), tables.all(AgentRecord)
             found = self._cache["inbox"] = inbox(
-                self.company, tables.all(Goal), tables.all(Round),
+                self.company, goals, tables.all(Round),
                 [task for number in sorted(wanted) if (task := tables.get(Task, number))],
-                deps, self.pending(), tables.all(AgentRecord),
-                held_after_no(tables.all(Budget), tables.all(Approval), self._live.values()),
+                deps, self.pending(), agents,
+                [*held_after_no(tables.all(Budget), tables.all(Approval), self._live.values()),
+                 *notices(self.company, goals, agents, self.runner_kinds)],
             )  # fmt: skip
         return found
 

@@ -86,6 +86,8 @@ INBOX: dict[str, Look] = {
     "no reviewer": ("?", "no reviewer", "warn"),
     "no coordinator": ("?", "no leader", "warn"),
     "no ceo": ("?", "no CEO", "warn"),
+    "no mission": ("?", "no mission", "warn"),
+    "no runner": ("■", "no runner", "bad"),
 }
 _PAUSED: Look = ("‖", "paused", "warn")
 HELD: Look = ("◷", "decided", "dim")

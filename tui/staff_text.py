@@ -18,7 +18,8 @@ from tui.text import plain
 MICROS = 1_000_000
 USD_MAX = 1_000_000_000
 _LABEL = re.compile(r"([a-z ]+?)\s*:\s?(.*)", re.IGNORECASE)
-_SLUG = re.compile(r"[a-z][a-z0-9-]{0,39}")
+KIND = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
+SLUG = re.compile(r"[a-z][a-z0-9-]{0,39}")
 _MOVES = re.compile(r"([a-z][a-z0-9-]*)\s*>\s*(\S*)")
 _DOES = re.compile(r"([a-z][a-z0-9-]*)\s*:\s?(.*)")
 _AMOUNT = re.compile(
@@ -72,7 +73,7 @@ def _named(text: str) -> str:
 
 
 def _slug(text: str) -> str:
-    if not _SLUG.fullmatch(text):
+    if not SLUG.fullmatch(text):
         raise ValueError("a short name has small letters, digits and -, begins with a letter, and has 40 at most")
     return text
 
@@ -101,12 +102,14 @@ def _number(text: str) -> int:
 
 
 def _runner(text: str) -> dict[str, Any]:
+    if KIND.fullmatch(text):
+        return {"kind": text}
     try:
         value = json.loads(text)
     except ValueError:
         value = None
     if not isinstance(value, dict):
-        raise ValueError('the runner is written like {"kind": "rehearsal"}')
+        raise ValueError('the runner is its kind, or its kind and settings like {"kind": "rehearsal"}')
     return value
 
 
@@ -114,15 +117,22 @@ def _listed(value: Any) -> str:
     return ", ".join(plain(str(each)) for each in value or ())
 
 
-def _json(value: Any) -> str:
-    return json.dumps(value or {"kind": "rehearsal"}, ensure_ascii=True)
+def runner_words(runner: Any) -> str:
+    """A runner's kind; with its settings, as the JSON that they are, where it has any."""
+    if isinstance(runner, Mapping) and set(runner) == {"kind"} and KIND.fullmatch(str(runner["kind"])):
+        return str(runner["kind"])
+    return json.dumps(runner, ensure_ascii=True)
+
+
+def _runner_shown(value: Any) -> str:
+    return runner_words(value or {"kind": "rehearsal"})
 
 
 _NAME = Field("name", "name", _text, _named)
 _CAN = Field("capabilities", "can", _listed, _names)
 _MANAGER = Field("manager", "reports to", _text, _as_is)
 _RUNS = Field("max_runs", "runs at once", lambda value: str(value or 1), _number)
-_RUNNER = Field("runner", "runner", _json, _runner)
+_RUNNER = Field("runner", "runner", _runner_shown, _runner)
 HIRE = (
     _NAME, Field("slug", "short name", _text, _slug), Field("role", "role", _text, _role), _CAN, _MANAGER,
     Field("budget_micros", "usd a day", lambda value: usd(int(value or 0)), _money), _RUNS, _RUNNER,

@@ -101,7 +101,9 @@ def raise_budget(act: Act, command: RaiseBudget) -> Answer:
     scope_id = _subject(act, command)
     budget = _find(act.tx, command.scope, scope_id)
     if budget is None or budget.limit_micros == 0:
-        raise Conflict(f"There is no budget of {_whose(act.tx, command.scope, scope_id)}.", "Set one (SetBudget).")
+        raise Conflict(
+            f"There is no budget of {_whose(act.tx, command.scope, scope_id)}.", "There is nothing to raise: set one."
+        )
     if command.once:
         budget = _raise_once(act, budget, command.micros)
     else:

@@ -93,6 +93,7 @@ def resolve_ceo_mode(context: CeoModeContext) -> CeoModeAnswer:
         return CeoModeAnswer(CeoMode.TEAM_BUILDING, (team, waiting))
     if not reports:
         return CeoModeAnswer(CeoMode.AWAITING_HIRE, (team, waiting))
+    more = (waiting,) if hires else ()
     if context.company.org_status == OrgStatus.PENDING_REVIEW:
-        return CeoModeAnswer(CeoMode.AWAITING_ORG, (team, "the organisation waits for the operator's review"))
-    return CeoModeAnswer(CeoMode.OPERATING, (team, "the organisation is settled"))
+        return CeoModeAnswer(CeoMode.AWAITING_ORG, (team, *more, "the organisation waits for the operator's review"))
+    return CeoModeAnswer(CeoMode.OPERATING, (team, *more, "the organisation is settled"))

@@ -159,7 +159,7 @@ def _of_approval(approval: Approval, agents: list[AgentRecord]) -> InboxItem:
         entity=approval.entity,
         kind=approval.kind,
         title=approval.title,
-        why=_overtaken(approval, agents) or _why_asked(approval),
+        why=overtaken(approval, agents) or _why_asked(approval),
         since=approval.created_at,
         urgent=approval.kind == ApprovalKind.RED_LINE,
         choices=tuple(choices),
@@ -357,12 +357,12 @@ def _missing_roles(goals: Iterable[Goal], tasks: Iterable[Task], agents: Iterabl
     ]
 
 
-def _overtaken(approval: Approval, agents: list[AgentRecord]) -> str:
+def overtaken(approval: Approval, agents: list[AgentRecord]) -> str:
     """Why a hire or a change of the organisation can no longer be carried out as it was asked; empty if it can."""
     payload = approval.payload
     is_change = approval.kind == ApprovalKind.ORG_CHANGE and "changes" in payload
     if is_change and not same_chart(chart_of(agents), payload["before"]):
-        return "the organisation changed after this was asked: edit it to see it against today's, or reject it"
+        return "overtaken, the organisation changed since: edit it to set it against today's, or reject it"
     if approval.kind != ApprovalKind.HIRE_AGENT:
         return ""
     slug, name = str(payload.get("slug", "")), str(payload.get("name", ""))

@@ -190,9 +190,14 @@ MISSIONS = ["", "   ", "待定义", "　待定义　", "tbd", "TBD", "ＴＢＤ"
 @pytest.mark.parametrize("mission", MISSIONS)
 def test_without_a_mission_nothing_is_proposed_and_the_person_is_told(mission: str) -> None:
     assert not mission_is_defined(mission)
-    found = facts(company=a(Company, mission=mission), agents=(VERA,), goals=(), rounds=(), heartbeat_at=None)
-    assert acts(found) == [("NoteTick", "MissionMissing")]
-    assert planned(found)[0].why == "公司使命未设置，无法自主立项，需要人类补充"
+    for locale, words in (
+        ("zh", "公司使命未设置，无法自主立项，需要人类补充"),
+        ("en", "no mission is set: the CEO proposes no goal"),
+    ):
+        company = a(Company, mission=mission, locale=locale)
+        found = facts(company=company, agents=(VERA,), goals=(), rounds=(), heartbeat_at=None)
+        assert acts(found) == [("NoteTick", "MissionMissing")]
+        assert planned(found)[0].why.startswith(words)
 
 
 @pytest.mark.parametrize("mission", ["待定义的问题", "tbd soon", "x", "定义"])

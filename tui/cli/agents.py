@@ -2,19 +2,25 @@
 
 import argparse
 import json
-from decimal import Decimal, InvalidOperation
+from collections.abc import Mapping
+from decimal import ROUND_DOWN, Decimal, InvalidOperation
 from typing import Any
 
 from core.blackboard.queries import LIVE_RUNS
 from core.blackboard.readers import Readers
+from core.config import read_config, runner_kinds
 from core.domain.budgets import money, per
+from core.domain.company_items import runner_missing
 from core.domain.entities import AgentRecord, Budget, Company, Task
 from core.domain.errors import Invalid, NotFound
 from core.domain.organisation import chart_of, drawn
-from core.domain.states import AgentStatus, BudgetPeriod, BudgetScope
+from core.domain.states import AgentStatus, BudgetPeriod, BudgetScope, Role
+from core.staffing import left_since
 from tui.cli import opening
 from tui.cli.names import folder_of, quoted, words_of
-from tui.cli.output import facts, print_json, say, table, when
+from tui.cli.output import facts, note, print_json, say, table, when
+from tui.staff_text import KIND, SLUG
+from tui.text import counted, one_line
 
 AgentFacts = dict[str, Any]
 _MICROS = 1_000_000
@@ -87,12 +93,13 @@ def show_agent(arguments: argparse.Namespace) -> int:
     facts(
         [
             (found["agent"], f"{found['name']}, {found['role']}"),
-            ("status", f"{found['status']}, since {when(found['created_at'])} UTC"),
+            ("status", _status_words(found)),
+            ("because", found["reason"]),
             ("reports to", found["manager"] or "nobody"),
             ("reports", ", ".join(found["reports"])),
             ("can", ", ".join(found["capabilities"])),
-            ("duties", found["duties"]),
-            ("hired because", found["why"]),
+            ("duties", one_line(found["duties"])),
+            ("hired because", one_line(found["why"])),
             ("runner", f"{found['runner']}, {found['max_runs']} at once"),
             ("budget", _budget_words(found)),
             ("cost so far", _usd(found["cost_micros"])),
@@ -109,6 +116,12 @@ def _budget_words(found: AgentFacts) -> str:
     return f"{money(found['budget_micros'])} {per(BudgetPeriod(found['budget_period']))}"
 
 
+def _status_words(found: AgentFacts) -> str:
+    if found["status"] == AgentStatus.ACTIVE:
+        return f"active, hired {when(found['created_at'])} UTC"
+    return f"{found['status']} since {when(found['since'])} UTC"
+
+
 async def _show(folder: str, slug: str) -> AgentFacts:
     async with opening.reading(folder_of(folder)) as board:
         readers = board.readers
@@ -116,11 +129,14 @@ async def _show(folder: str, slug: str) -> AgentFacts:
         if not agents:
             raise NotFound(f"There is no agent {slug!r}.", "List them: opsroom agent list DIR.")
         agent = agents[0]
+        left = (await left_since(readers)).get(agent.id)
         approved = await readers.value(_HIRE, slug=slug)
         reports = "manager_id = :id AND status <> 'terminated' ORDER BY id"
         tasks = "assignee_id = :id AND status NOT IN ('done', 'failed', 'cancelled') ORDER BY id"
         return {
             **(await described(readers, agents))[0],
+            "since": left.since if left else agent.created_at,
+            "reason": left.reason if left else "",
             "why": json.loads(approved).get("why", "") if approved else "",
             "reports": [each.slug for each in await readers.entities(AgentRecord, reports, id=agent.id)],
             "open_tasks": [
@@ -138,7 +154,7 @@ def org(arguments: argparse.Namespace) -> int:
         print_json({"org_status": status, "chart": rows})
         return 0
     for row in rows:
-        duties = f": {row['duties']}" if row["duties"] else ""
+        duties = f": {one_line(row['duties'])}" if row["duties"] else ""
         say(f"{'  ' * min(row['depth'], 40)}{row['agent']}  {row['name']}, {row['role']}{duties}")
     if not rows:
         say("Nobody is hired.")
@@ -158,6 +174,13 @@ async def _org(folder: str) -> tuple[str, list[dict[str, Any]]]:
 
 def hire(arguments: argparse.Namespace) -> int:
     """Hire one directly."""
+    if arguments.role not in set(Role):
+        raise Invalid(f"There is no role {arguments.role!r}.", f"There are: {', '.join(Role)}.")
+    if not SLUG.fullmatch(arguments.agent):
+        raise Invalid(
+            f"{arguments.agent!r} is no short name.",
+            "It has small letters, digits and -, begins with a letter, and has 40 at most.",
+        )
     given = {
         "slug": arguments.agent, "name": arguments.name or arguments.agent.capitalize(), "role": arguments.role,
         **_given(arguments),
@@ -182,7 +205,7 @@ def edit(arguments: argparse.Namespace) -> int:
 def pause(arguments: argparse.Namespace) -> int:
     """Its run ends, its task goes back, and it gets no new run."""
     reason = {"reason": arguments.reason} if arguments.reason else {}
-    return _send(arguments, "PauseAgent", {"agent": arguments.agent, **reason}, "is paused; its task went back.")
+    return _send(arguments, "PauseAgent", {"agent": arguments.agent, **reason}, "is paused.")
 
 
 def resume(arguments: argparse.Namespace) -> int:
@@ -193,7 +216,7 @@ def resume(arguments: argparse.Namespace) -> int:
 def retire(arguments: argparse.Namespace) -> int:
     """Let it go for good."""
     given = {"agent": arguments.agent, "reason": arguments.reason}
-    return _send(arguments, "RetireAgent", given, "has retired; its open tasks went back, what it did stays.")
+    return _send(arguments, "RetireAgent", given, "has retired; what it did stays.")
 
 
 def _given(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -213,6 +236,8 @@ def _given(arguments: argparse.Namespace) -> dict[str, Any]:
 def _runner_of(text: str) -> dict[str, Any]:
     """A runner's kind, or its settings as a JSON object. Raises Invalid."""
     if not text.lstrip().startswith("{"):
+        if not KIND.fullmatch(text):
+            raise Invalid(f"{text!r} is no kind of runner.", "A kind is one word, e.g. rehearsal.")
         return {"kind": text}
     try:
         settings: dict[str, Any] = json.loads(text)
@@ -229,11 +254,23 @@ def micros_of(text: str) -> int:
         dollars = Decimal(-1)
     if not dollars.is_finite() or not 0 <= dollars <= _USD_MAX:
         raise Invalid(f"{text!r} is no amount of US dollars.", "Type it like 2.50.")
-    return int((dollars * _MICROS).to_integral_value())
+    micros = int((dollars * _MICROS).to_integral_value(ROUND_DOWN))
+    if dollars and not micros:
+        raise Invalid(f"{text!r} is less than a millionth of a US dollar.", "Type 0 for none, or more.")
+    return micros
 
 
 def _usd(micros: int) -> str:
     return f"${micros / _MICROS:.2f}"
+
+
+def _ended(answer: Mapping[str, Any]) -> str:
+    """What an act ended with it, if anything."""
+    runs, tasks = answer.get("ended_runs") or 0, answer.get("tasks") or ()
+    parts = [f"{counted(runs, 'run')} ended and may begin again elsewhere" if runs else "",
+             f"{', '.join(f'T{task}' for task in tasks)} went back" if tasks else ""]  # fmt: skip
+    said = "; ".join(part for part in parts if part)
+    return f" {said[:1].upper()}{said[1:]}." if said else ""
 
 
 def _send(arguments: argparse.Namespace, name: str, given: dict[str, Any], words: str) -> int:
@@ -244,7 +281,11 @@ def _send(arguments: argparse.Namespace, name: str, given: dict[str, Any], words
     if arguments.json:
         print_json({"agent": arguments.agent, "command": name, "answer": answer})
     else:
-        say(f"{arguments.agent} {words}")
+        say(f"{arguments.agent} {words}{_ended(answer)}")
+        if isinstance(runner := given.get("runner", {"kind": "rehearsal"} if name == "HireAgent" else None), dict):
+            missing = runner_missing(runner.get("kind", ""), runner_kinds(read_config(folder)))
+            if missing:
+                note(f"opsroom: {arguments.agent} cannot run: {missing}.")
         if name == "HireAgent":
             say(f"See them all: opsroom org {quoted(folder)}")
     return 0

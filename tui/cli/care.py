@@ -13,13 +13,17 @@ from pathlib import Path
 from core.blackboard.backup import backup as copy_board
 from core.blackboard.checks import Check, check_board
 from core.blackboard.owner import Ownership
-from core.config import board_path, read_config
+from core.config import Config, board_path, read_config, runner_kinds
+from core.domain.company_items import runner_missing
+from core.domain.entities import AgentRecord, Company
 from core.domain.errors import OpsroomError
+from core.domain.goals import mission_is_defined
 from core.domain.guardrails import GUARDRAILS_FILE
 from core.guardrails import read_guardrails, shipped
 from core.prompting.templates import Library
+from tui.cli import opening
 from tui.cli.exits import Exit
-from tui.cli.names import folder_of
+from tui.cli.names import folder_of, quoted
 from tui.cli.opening import now_ms
 from tui.cli.output import print_json, say
 from tui.cli.status import owner_of
@@ -114,6 +118,7 @@ def _company(folder: Path) -> Iterator[Check]:
         yield Check("config", "fail", str(error))
     else:
         yield Check("config", "ok", f"company.toml of {config.name}.")
+        yield from _staff(folder, config)
         if config.rehearsal is not None and not os.path.isdir(config.rehearsal.folder):
             yield Check("rehearsal", "warn", f"{config.rehearsal.folder}, which is to be audited, is not there.")
     yield _guardrails(folder)
@@ -123,6 +128,33 @@ def _company(folder: Path) -> Iterator[Check]:
     held = Ownership.describe_holder(path) if owner else "nobody: no run is made"
     yield Check("owner", "ok", f"The board is owned by {held}.")
     yield from check_board(path)
+
+
+def _staff(folder: Path, config: Config) -> Iterator[Check]:
+    """Whether the CEO knows what for, and whether what is hired can run."""
+    try:
+        found, agents = opening.run(_read(folder))
+    except OpsroomError:
+        return  # what is wrong with the board is told below
+    place = quoted(folder)
+    if not mission_is_defined(found.mission):
+        later = " Its mission in company.toml counts only at `opsroom init`." if config.mission else ""
+        yield Check("mission", "warn", "The company has none: no goal is proposed."
+                    f"{later} Set it: opsroom company {place} --mission 'what it is for'")  # fmt: skip
+    missing: dict[str, list[str]] = {}
+    for agent in agents:
+        if why := runner_missing(agent.runner.get("kind", ""), runner_kinds(config)):
+            missing.setdefault(why, []).append(agent.slug)
+    for why, slugs in missing.items():
+        yield Check("runners", "warn", f"Nothing runs for {', '.join(slugs)}: {why}.")
+    if not missing:
+        yield Check("runners", "ok", "Every agent has a runner." if agents else "Nobody is hired.")
+
+
+async def _read(folder: Path) -> tuple[Company, list[AgentRecord]]:
+    async with opening.reading(folder) as board:
+        (found,) = await board.readers.entities(Company, "id = 1")
+        return found, await board.readers.entities(AgentRecord, "status = 'active' ORDER BY id")
 
 
 def _guardrails(folder: Path) -> Check:

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from core.config import read_config, runner_kinds
 from core.domain.errors import Conflict, Invalid
 from core.domain.inbox import Choice, InboxItem
 from core.waiting import owed
@@ -33,7 +34,7 @@ def inbox(arguments: argparse.Namespace) -> int:
 
 async def _items(folder: Path) -> list[InboxItem]:
     async with opening.reading(folder) as board:
-        return await owed(board.readers)
+        return await owed(board.readers, runner_kinds(read_config(folder)))
 
 
 def read_all(items: Sequence[InboxItem], folder: Path) -> dict[str, Material]:
@@ -69,6 +70,8 @@ def item_text(item: InboxItem, folder: Path, materials: Mapping[str, Material] =
     lines = [f"{mark}{tag_of(item)}  {item.kind}: {title}", f"    {why} (since {when(item.since)} UTC)"]
     lines += [f"      {line}" for line in materials.get(item.id, Material()).lines]
     lines += [f"    {choice.verb}: {typed(item, choice, folder)}" for choice in typeable(item)]
+    if any(choice.command == "EditApproval" for choice in item.choices):
+        lines.append(f"    edit: in the room, with e: opsroom {quoted(folder)}")
     return "\n".join(lines)
 
 

@@ -30,7 +30,7 @@ FILE_MAX = 1_048_576
 """Bytes of a file that are looked into."""
 _OF_A_GOAL = frozenset({"draft", "dispatch", "report"})
 _OF_A_TASK = frozenset({"waiting_human", "blocked", "held"})
-_MONEY = frozenset({"limit", "spent", "raise", "budget_micros"})
+_IN_WORDS = frozenset({ApprovalKind.BUDGET, ApprovalKind.AUTONOMY, ApprovalKind.HIRE_AGENT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,8 @@ async def _of_approval(readers: Readers, approval: Approval, folder: Path) -> Ma
     if approval.kind == ApprovalKind.MAIL and "body" in payload:
         author = one_line(str(payload.get("from", approval.requested_by)))
         return Material(payload, [f"{author} writes:", *_barred(str(payload["body"]), everything)])
-    lines = list(_whole(_readable(approval, folder), everything))
+    told = _in_the_rooms_words(approval)
+    lines = _bounded(told, everything) if told else list(_whole(_readable(approval, folder), everything))
     if isinstance(payload.get("plan"), int):
         lines += (await _of_plan(readers, payload["plan"], everything)).lines
     return Material(payload, lines)
@@ -103,12 +104,8 @@ async def _of_plan(readers: Readers, comment: int | None, everything: str) -> Ma
 
 
 def _readable(approval: Approval, folder: Path) -> dict[str, Any]:
-    """The payload as people read it: an output's JSON is opened, its file too, and money has its unit."""
+    """The payload as people read it: an output's JSON is opened, its file too."""
     shown = dict(approval.payload)
-    if approval.kind in (ApprovalKind.BUDGET, ApprovalKind.AUTONOMY):
-        from core.domain.budgets import money
-
-        shown |= {name: money(shown[name]) for name in _MONEY & shown.keys() if isinstance(shown[name], int)}
     if isinstance(shown.get("content"), str):
         shown["content"] = _opened(shown["content"])
     elif approval.kind == ApprovalKind.RED_LINE and isinstance(shown.get("path"), str) and shown.get("publish"):
@@ -135,6 +132,32 @@ def _opened(text: str) -> object:
     """JSON in a text as the room reads it; any other text as it is."""
     value = read_json(text)
     return text if value is None else value
+
+
+def _in_the_rooms_words(approval: Approval) -> list[str]:
+    """A budget, a hire, a stage or a chart as the room tells it; empty for what is told field by field."""
+    if approval.kind == ApprovalKind.ORG_CHANGE:
+        from tui.panes.differences import of_payload
+
+        found = of_payload(approval.payload)
+        differing = [each for _, part in found.sections for each in part if each.kind != "same"] if found else []
+        sides = [(sign, text) for each in differing for sign, text in (("-", each.before), ("+", each.after)) if text]
+        if sides:
+            return [f"why: {approval.payload.get('why', '')}", *(f"{sign} {text}" for sign, text in sides)]
+        return []
+    if approval.kind not in _IN_WORDS:
+        return []
+    from tui.panes.questions import about_what
+
+    return about_what(approval).split("\n")
+
+
+def _bounded(lines: Sequence[str], everything: str) -> list[str]:
+    """Lines of the program, each on a line of its own whatever it quotes."""
+    shown = [one_line(drawn(line)) for line in lines[:WHOLE_MAX] if line.strip()]
+    cut = [f"{line[:TEXT_MAX]}… all of it: {everything}" if len(line) > TEXT_MAX else line for line in shown]
+    left = len(lines) - WHOLE_MAX
+    return [*cut, f"… {left} more lines; all of it: {everything}"] if left > 0 else cut
 
 
 def _whole(value: Mapping[str, Any], everything: str) -> Iterator[str]:

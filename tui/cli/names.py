@@ -73,7 +73,7 @@ def tag_of(item: InboxItem) -> str:
 
 def typeable(item: InboxItem) -> list[Choice]:
     """The choices of an item that a subcommand takes; to edit what is asked needs the room."""
-    return [choice for choice in item.choices if choice.key in (*_BY_KEY, "d")]
+    return [choice for choice in item.choices if choice.key in (*_BY_KEY, "d", "M")]
 
 
 def typed(item: InboxItem, choice: Choice, folder: Path) -> str:
@@ -81,6 +81,8 @@ def typed(item: InboxItem, choice: Choice, folder: Path) -> str:
     place = quoted(folder)
     if choice.command == "StartCompany":
         return f"opsroom start {place}"
+    if choice.command == "EditCompany":
+        return f"opsroom company {place} --mission 'what it is for'"
     if choice.command == "DispatchGoal":
         return f"opsroom goal dispatch {place} {tag_of(item)}"
     if choice.command == "RaiseBudget":

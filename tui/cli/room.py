@@ -2,13 +2,11 @@
 
 import argparse
 import asyncio
-import contextlib
-import importlib
 import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.config import Config, read_config
+from core.config import Config, read_config, runner_kinds
 from core.domain.errors import Invalid
 from tui.cli.demo import on_terminal
 from tui.cli.exits import Exit
@@ -18,6 +16,7 @@ from tui.cli.output import say
 
 if TYPE_CHECKING:
     from core.company import OpenCompany
+    from core.server.doors import Doors
     from tui.app import OpsroomApp
 
 _POLL_S = 0.25
@@ -43,6 +42,7 @@ def open_room(folder: Path, config: Config, *, pace_ms: int | None = None, start
 async def _open(folder: Path, config: Config, pace_ms: int | None, start: bool) -> int:
     from core.commands.company import StartCompany
     from core.company import OpenCompany
+    from core.server.doors import Doors
     from tui.app import OpsroomApp
     from tui.cli.working import runners_of
 
@@ -51,18 +51,19 @@ async def _open(folder: Path, config: Config, pace_ms: int | None, start: bool) 
         keep_log(folder)
         if start:
             await company.execute(StartCompany())
-        app = OpsroomApp(company)
+        app = OpsroomApp(company, runner_kinds=runner_kinds(config))
         _leave_on_signals(app)
     except BaseException:
         await company.close()
         raise
-    # From here on the app starts and ends the company.
-    serving = asyncio.create_task(_serve(company, app), name="socket")
-    try:
-        await app.run_async()
-    finally:
-        serving.cancel()
-        await asyncio.gather(serving, return_exceptions=True)
+    # From here on the app starts and ends the company. Runs may want a way to the board as soon as they start.
+    async with Doors(company) as doors:
+        serving = asyncio.create_task(_serve(company, app, doors), name="socket")
+        try:
+            await app.run_async()
+        finally:
+            serving.cancel()
+            await asyncio.gather(serving, return_exceptions=True)
     if not app.return_code:
         say(f"Come back with: opsroom {quoted(folder)}")
     return app.return_code or Exit.OK
@@ -75,13 +76,9 @@ def _leave_on_signals(app: "OpsroomApp") -> None:
         loop.add_signal_handler(number, app.exit, None, int(code))
 
 
-async def _serve(company: "OpenCompany", app: "OpsroomApp") -> None:
-    from tui.cli.working import served
+async def _serve(company: "OpenCompany", app: "OpsroomApp", doors: "Doors") -> None:
+    from tui.cli.working import open_socket
 
     while not (app.is_running and company.is_owner):  # noqa: ASYNC110 - both are states of others
         await asyncio.sleep(_POLL_S)
-    # Loading the server takes a while: not on the loop, where keys wait.
-    await asyncio.to_thread(importlib.import_module, "uvicorn")
-    async with served(company, lambda text: app.notify(text, severity="warning", markup=False)):
-        with contextlib.suppress(asyncio.CancelledError):
-            await asyncio.Event().wait()
+    await open_socket(doors, lambda text: app.notify(text, severity="warning", markup=False))

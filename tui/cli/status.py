@@ -6,6 +6,7 @@ from typing import Any
 
 from core.blackboard.board import Board
 from core.blackboard.owner import Ownership
+from core.config import read_config, runner_kinds
 from core.domain.ceo_mode import CeoModeContext, resolve_ceo_mode
 from core.domain.entities import AgentRecord, Approval, Company, Round
 from core.domain.errors import BoardCorrupt
@@ -63,7 +64,7 @@ async def _gather(folder: Path) -> dict[str, Any]:
             ],
             "model_calls": usage["model_calls"], "tokens_in": usage["tokens_in"], "tokens_out": usage["tokens_out"],
             "cost_micros": usage["cost_micros"],
-            "inbox": len(await owed(readers)),
+            "inbox": len(await owed(readers, runner_kinds(read_config(folder)))),
             "mentioned": await mentioned_agents(readers),
             "last_event": await readers.last_event(),
         }  # fmt: skip

@@ -9,9 +9,10 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input
 
-from core.domain.entities import Goal, Round, Task
+from core.domain.entities import Company, Goal, Round, Task
 from core.domain.errors import Invalid
-from core.domain.states import GOAL_FINAL, TASK_FINAL, GoalStatus
+from core.domain.goals import mission_is_defined
+from core.domain.states import GOAL_FINAL, TASK_FINAL, AgentStatus, GoalStatus
 from tui import signs
 from tui.filtering import EXAMPLES, Filter, parse_filter
 from tui.panes.words import entitle
@@ -30,6 +31,8 @@ COLUMNS = (
 )
 EMPTY = "No goal yet.\nThe CEO proposes one at its next heartbeat."
 STOPPED = "No goal yet.\nPress s to start the company: then the CEO proposes one."
+NO_CEO = "No goal yet.\nn begins one. No CEO is at work that would propose any: A shows who works here."
+NO_MISSION = "No goal yet.\nn begins one. The CEO proposes none before the company has a mission: M sets it."
 
 
 class BoardPane(Vertical):
@@ -146,7 +149,7 @@ class BoardPane(Vertical):
         if self.filtered:
             self.list.empty = f"Nothing on the board fits the filter.\n{EXAMPLES}"
         else:
-            self.list.empty = EMPTY if company is not None and company.dispatching else STOPPED
+            self.list.empty = _nothing_yet(self._view, company)
 
     def _row(self, node: Node) -> Row:
         drawn = self._drawn.get(node.ref)
@@ -159,6 +162,18 @@ class BoardPane(Vertical):
         # a task without children needs no room for a fold sign
         foldable = node.branch or not node.ref.startswith("task") or None
         return Row(node.ref, cells, node.depth, foldable, node.open, muted)
+
+
+def _nothing_yet(view: Projection, company: Company | None) -> str:
+    """What an empty board waits for."""
+    answer = view.ceo()
+    if company is None:
+        return STOPPED
+    if answer is None or answer[0].status != AgentStatus.ACTIVE:
+        return NO_CEO
+    if not mission_is_defined(company.mission):
+        return NO_MISSION
+    return EMPTY if company.dispatching else STOPPED
 
 
 def _cells(view: Projection, ref: str, now: int) -> tuple[tuple[Cell, ...], bool]:

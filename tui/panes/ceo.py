@@ -41,19 +41,22 @@ class CeoPane(Static):
             entitle(self, Content("CEO"))
             put(self, said("No CEO is hired.", "dim"))
             return
-        _, mode = answer
+        ceo, mode = answer
+        is_paused = ceo.status == AgentStatus.PAUSED
         at_b = view.company.autonomy == Autonomy.B
         stage = said("  stage B", "warn") if at_b else Content("")
-        entitle(self, Content.assemble("CEO  ", said(in_words(mode.mode), "info"), stage))
-        means = line(said(MEANS[mode.mode]), "  ", _team(view, now))
+        word = said("paused", "warn") if is_paused else said(in_words(mode.mode), "info")
+        entitle(self, Content.assemble("CEO  ", word, stage))
+        means = line(said(means_words(view), "warn" if is_paused else None), "  ", _team(view, now))
         since = said(f"since {'; '.join(mode.reasons)}", "dim")
         heart = said(*_heart(view, now))
-        first = [said(stage_words(view), "warn"), heart, means, since] if at_b else [means, since, heart]
+        # Three lines show where room is scarce: of stage B its count, and in each stage the reasons of the mode.
+        first = [said(stage_words(view), "warn"), since, heart, means] if at_b else [means, since, heart]
         lines = [
             *first,
             *([] if at_b else [said(stage_words(view), "dim")]),
-            said(f"cue: {cue(view)}", "dim"),
             *(said(f"  {words}") for words in agenda_lines(view.heartbeat)),
+            said(f"next cue: {cue(view)}", "dim"),
             Content(""),
             *(
                 _agent(view, each, now)
@@ -72,13 +75,24 @@ def ceo_lines(view: Projection, now: int) -> list[str]:
     _, mode = answer
     agenda = agenda_lines(view.heartbeat)
     return [
-        f"mode: {in_words(mode.mode)}, {MEANS[mode.mode]}",
+        f"mode: {in_words(mode.mode)}, {means_words(view)}",
         *(f"  because: {reason}" for reason in mode.reasons),
-        f"cue: {cue(view)}",
         heartbeat_words(view, now),
         *(f"  {words}" for words in agenda),
+        f"cue of its next run: {cue(view)}",
         stage_words(view),
     ]
+
+
+def means_words(view: Projection) -> str:
+    """What the CEO does in its mode; or that it does nothing, since it is paused."""
+    answer = view.ceo()
+    if answer is None:
+        return ""
+    ceo, mode = answer
+    if ceo.status == AgentStatus.PAUSED:
+        return f"{ceo.name} is paused: nothing is asked of it"
+    return MEANS[mode.mode]
 
 
 def cue(view: Projection) -> str:
@@ -126,7 +140,7 @@ def _heart(view: Projection, now: int) -> tuple[str, Any]:
     due = f"next in {-(-left // 60_000)}m" if left > 60_000 else f"next in {left // 1000}s"
     found = _BEATS.get(event.kind) or str(event.changed.get("result", "normal"))
     first = agenda_lines(event)[:1]
-    return f"♥ {ago(now, event.at)} ago: {found} · {due}" + (f" · {first[0]}" if first else ""), None
+    return f"♥ last {ago(now, event.at)} ago: {found} · {due}" + (f" · {first[0]}" if first else ""), None
 
 
 def agenda_lines(event: Event | None) -> Sequence[str]:

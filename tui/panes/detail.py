@@ -13,6 +13,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from core.company import OpenCompany
+from core.domain.company_items import NO_MISSION, NO_RUNNER
 from core.domain.entities import AgentRecord, Company, Entity, Goal, Round, Task
 from core.domain.inbox import Choice, InboxItem
 from core.domain.states import RUN_LIVE
@@ -70,6 +71,9 @@ class Tabs(Static):
         put(self, Content("").join(parts))
 
 
+_OF_THE_COMPANY = frozenset({NO_MISSION, NO_RUNNER})
+
+
 class DetailPane(Vertical):
     """Shows one thing."""
 
@@ -120,6 +124,9 @@ class DetailPane(Vertical):
         if situation.item is not None and (situation.thing is None or situation.asks_about_company):
             # What is asked about something that is not there yet, e.g. a hire, or about the company as a whole.
             entitle(self, said(situation.tag))
+            put(self.head, _of_item(situation.item, situation.choices, self.size.width - 2), layout=True)
+        elif situation.item is not None and situation.item.kind in _OF_THE_COMPANY:
+            entitle(self, Content("Company"))
             put(self.head, _of_item(situation.item, situation.choices, self.size.width - 2), layout=True)
         elif situation.thing is None:
             entitle(self, Content("Detail"))

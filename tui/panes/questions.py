@@ -1,6 +1,5 @@
 """A question to the operator as a block of a thread: what is asked, about exactly what, and what became of it."""
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ from tui import signs
 from tui.panes.differences import of_payload
 from tui.panes.payload import spelled
 from tui.panes.words import clock_time
+from tui.staff_text import runner_words
 from tui.text import in_words
 from tui.widgets.prose import Block
 from tui.widgets.row import Tone
@@ -110,7 +110,7 @@ def _hire(payload: dict[str, Any]) -> Iterator[str]:
     yield f"can: {', '.join(_texts(payload.get('capabilities'))) or 'anything'}"
     yield f"reports to: {payload.get('manager') or 'nobody'}"
     yield f"runs at once: {payload.get('max_runs', 1)}"
-    yield f"runner: {json.dumps(payload.get('runner'), ensure_ascii=False)}"
+    yield f"runner: {runner_words(payload.get('runner'))}"
 
 
 def _budget(payload: dict[str, Any]) -> Iterator[str]:

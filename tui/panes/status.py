@@ -7,7 +7,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from core.domain.limits import TICK_MS
-from core.domain.states import Autonomy
+from core.domain.states import AgentStatus, Autonomy
 from tui.panes.words import line, money, put, said, tokens
 from tui.projection import Projection
 from tui.text import counted, fit, in_words
@@ -89,7 +89,8 @@ def _parts(view: Projection, standing: Standing) -> list[_Part]:
     else:
         parts.append(_Part(8, said(f"stage {company.autonomy}"), Content("")))
     if (ceo := view.ceo()) is not None:
-        parts.append(_Part(2, said(f"CEO {in_words(ceo[1].mode)}")))
+        paused = ceo[0].status == AgentStatus.PAUSED
+        parts.append(_Part(2, said("CEO paused", "warn") if paused else said(f"CEO {in_words(ceo[1].mode)}")))
     if standing.due_in_ms is not None:
         # counted from the company's first day: the number that a person can compare
         number = max(0, standing.now // TICK_MS - company.created_at // TICK_MS)
@@ -99,7 +100,7 @@ def _parts(view: Projection, standing: Standing) -> list[_Part]:
     tone: Tone | None = "good" if totals.live else None
     runs = counted(totals.live, "run")
     if totals.queued:
-        whole, short = f"{runs} +{totals.queued} queued", f"{totals.live}+{totals.queued} runs"
+        whole, short = f"{runs} +{totals.queued} queued", f"{runs} +{totals.queued}"
         parts.append(_Part(4, said(whole, tone), said(short, tone)))
     else:
         parts.append(_Part(4, said(runs, tone)))

@@ -208,8 +208,11 @@ class AgentsScreen(Screen[None]):
         self.say(f"{problem.message} {problem.hint}".strip(), "bad")
 
     def show_keys(self) -> None:
-        """The keys of the line that asks, or of the selected agent."""
-        if self.is_attached:
+        """The keys of what is above, of the line that asks, or of the selected agent."""
+        top = self.app.screen if self.is_attached else self
+        if top is not self:
+            self.keys.show(getattr(top, "HINTS", ()))
+        elif self.is_attached:
             self.keys.show(self.composer.hints if self.composer.asks else self._hints())
 
     def _hints(self) -> list[Hint]:
@@ -230,6 +233,14 @@ class AgentsScreen(Screen[None]):
     # ------------------------------------------------------------- keys
 
     def action_act(self, name: str) -> None:
+    def on_screen_suspend(self) -> None:
+        """A form opened above: its keys are told."""
+        self.show_keys()
+
+    def on_screen_resume(self) -> None:
+        """It closed."""
+        self.show_keys()
+
         """One of the acts on the selected agent."""
         getattr(self.acts, name)()
 

@@ -4,7 +4,7 @@ It knows what is selected and which panes to bring up to date. It never waits fo
 """
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
@@ -61,11 +61,18 @@ class ControlScreen(Screen[None]):
         for action in ACTIONS
     ]
 
-    def __init__(self, company: OpenCompany, clock: Callable[[], int], monotonic: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        company: OpenCompany,
+        clock: Callable[[], int],
+        monotonic: Callable[[], float],
+        runner_kinds: Collection[str] | None = None,
+    ) -> None:
         super().__init__()
         self.company = company
         self.view = Projection()
         self.view.outputs_folder = str(company.folder / "outputs")
+        self.view.runner_kinds = runner_kinds
         self.situation = Situation()
         self.decisions = Decisions(self, monotonic)
         self.now = clock

@@ -12,9 +12,9 @@ from textual.worker import Worker
 from core.commands.company import StartCompany, StopCompany
 from core.commands.registry import Command, build, parse
 from core.domain.actors import HUMAN
-from core.domain.entities import Approval, Goal, Round, Task
+from core.domain.entities import AgentRecord, Approval, Goal, Round, Task
 from core.domain.errors import Conflict, OpsroomError
-from core.domain.inbox import Choice
+from core.domain.inbox import Choice, overtaken
 from core.domain.lifecycles import GOAL, TASK, Who
 from core.domain.states import TASK_FINAL, ApprovalKind, GoalStatus, TaskStatus
 from tui.actions import Situation, fallback
@@ -161,6 +161,8 @@ class Decisions:
         if approval is not None and is_about_question:
             title = approval.title
         lines = [f"{situation.tag}  {one_line(title)}", "", f"Then: {choice.effect}."]
+        if approval is not None and (why := overtaken(approval, view.tables.all(AgentRecord))):
+            lines[1:1] = ["", f"The board will refuse this: {one_line(why)}."]
         if isinstance(situation.thing, Goal) and choice.command == "CancelGoal":
             tasks = sum(task.status not in TASK_FINAL for task in view.tasks(situation.thing.id))
             runs = sum(run.goal_id == situation.thing.id for run in view.live_runs)
@@ -187,6 +189,8 @@ class Decisions:
             else:
                 self._room.say("Nothing was done.", "dim")
 
+        # What an earlier refusal says must not cover the buttons.
+        self._room.app.clear_notifications()
         self._room.app.push_screen(Confirm(title, lines, yes, self.monotonic, differences), answered)
 
     # ------------------------------------------------------------- sending

@@ -13,15 +13,18 @@ from core.blackboard.queries import STAGE_B_SPENT
 from core.commands.registry import parse
 from core.company import OpenCompany
 from core.domain.budgets import period_start
-from core.domain.entities import Approval, Goal
+from core.domain.company_items import runner_missing
+from core.domain.entities import AgentRecord, Approval, Goal
 from core.domain.errors import OpsroomError
-from core.domain.inbox import Choice
-from core.domain.states import TASK_FINAL, ApprovalKind, Autonomy, BudgetPeriod
+from core.domain.inbox import Choice, overtaken
+from core.domain.states import TASK_FINAL, ApprovalKind, Autonomy, BudgetPeriod, BudgetScope
 from tui.actions import Situation
 from tui.goal_text import first_of
 from tui.panes.composer import Composer
 from tui.panes.words import money
 from tui.projection import Projection
+from tui.screens.budgeting import ask_budget
+from tui.screens.called import Called
 from tui.screens.confirm import Confirm
 from tui.staff_text import PROPOSED, changed, changes_text, lines_of, read_amount, read_changes, usd
 from tui.stage_b import stage_b_lines
@@ -62,6 +65,7 @@ class Leading:
         self._room = room
         self._kept: dict[str, str] = {}
         self._reading = self._again = False
+        self._called = Called()
         self.screen: AgentsScreen | None = None
 
     @property
@@ -93,6 +97,7 @@ class Leading:
         """Something happened: the screen of the agents shows it, and what stage B spent is read again."""
         if self.screen is not None:
             self.screen.touch(dirty)
+        self._called.look(self.view)
         company = self.view.company
         is_b = company is not None and (company.autonomy == Autonomy.B or company.auto_in_a_row > 0)
         if is_b and any(ref.startswith(("company:", "run:", "goal:")) for ref in dirty):
@@ -142,6 +147,7 @@ class Leading:
             else:
                 host.say("Nothing was done.", "dim")
 
+        host.app.clear_notifications()
         host.app.push_screen(Confirm(title, lines, yes, self._room.decisions.monotonic), answered)
 
     def send(self, host: Host, words: str, command: str, **arguments: Any) -> None:
@@ -208,8 +214,31 @@ class Leading:
         self.confirm(host, "Switch stage B on?", lines, "Stage B", then)
 
     def heartbeat(self, host: Host | None = None) -> None:
-        """The CEO looks after the company now."""
-        self.send(host or self._room, "the CEO's heartbeat is due now", "CallHeartbeat")
+        """The CEO looks after the company now; what comes of it is told when it is there."""
+        host = host or self._room
+        ceo, kinds = self.view.ceo(), self.view.runner_kinds
+        if ceo is not None and kinds is not None and (missing := runner_missing(ceo[0].runner.get("kind", ""), kinds)):
+            host.say(f"{one_line(ceo[0].name)} cannot run: {missing}.", "bad")
+            return
+        self._called.begin(self.view, host)
+        self.send(host, "the CEO's heartbeat is due now", "CallHeartbeat")
+
+    def mission(self) -> None:
+        """What the company is for."""
+        company = self.view.company
+        if company is not None:
+            self.ask(
+                self._room, "the company is for:", "its mission; the CEO proposes goals from it",
+                lambda text: self.send(self._room, "the mission is set", "EditCompany", mission=text), company.mission,
+            )  # fmt: skip
+
+    def budget(self) -> None:
+        """What the selected goal, or the company, may spend a period; an agent's is set on the agents' screen."""
+        goal = self._room.situation.thing
+        if isinstance(goal, Goal):
+            ask_budget(self, self._room, BudgetScope.GOAL, goal.id, goal.name_tag)
+        else:
+            ask_budget(self, self._room, BudgetScope.COMPANY, 1, "the company")
 
     def recall(self) -> None:
         """Take back a goal that stage B dispatched, after a question."""
@@ -249,6 +278,7 @@ class Leading:
         if approval is None:
             return
         is_hire = approval.kind == ApprovalKind.HIRE_AGENT
+        is_overtaken = bool(overtaken(approval, self.view.tables.all(AgentRecord)))
         begun = lines_of(PROPOSED, approval.payload) if is_hire else changes_text(approval.payload)
         title = f"Edit {approval.name_tag}: {one_line(approval.title)}"
         key = f"{approval.name_tag} {approval.payload_hash}"
@@ -257,7 +287,8 @@ class Leading:
             if is_hire:
                 payload, problems = changed(PROPOSED, begun, text)
             else:
-                payload, problems = read_changes(text) if text != begun else ({}, [])
+                # One that was overtaken is sent as it is, too: it is then set against today's organisation.
+                payload, problems = read_changes(text) if text != begun or is_overtaken else ({}, [])
             if problems:
                 return first_of(problems)
             if payload:

@@ -1,21 +1,21 @@
 """The acts on the selected agent: pause, resume, retire, budget, hire, edit. Asked for in lines, told on the screen."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-from core.domain.budgets import money, per
-from core.domain.entities import AgentRecord, Budget
-from core.domain.states import AgentStatus, BudgetPeriod, BudgetScope
+from core.domain.company_items import runner_missing
+from core.domain.entities import AgentRecord
+from core.domain.states import AgentStatus, BudgetScope
 from tui.goal_text import first_of
 from tui.panes.composer import WHY
+from tui.screens.budgeting import ask_budget
 from tui.screens.lines_form import LinesForm, Save
-from tui.staff_text import AGENT, HIRE, changed, lines_of, read_amount, read_lines, usd, values_of
+from tui.staff_text import AGENT, HIRE, changed, lines_of, read_lines, values_of
 from tui.text import counted, one_line
 
 if TYPE_CHECKING:
     from tui.screens.agents import AgentsScreen
     from tui.screens.leading import Leading
-
-AMOUNT = "an amount and a period: 5 day, 20 week, 60 month, 100 all; 0 takes it away"
 
 
 class StaffActs:
@@ -94,27 +94,8 @@ class StaffActs:
     def budget(self) -> None:
         """What it may spend a period."""
         agent = self._agent()
-        if agent is None:
-            return
-        budgets = self._leading.view.tables.all(Budget)
-        of_it = (each for each in budgets if (each.scope, each.scope_id) == (BudgetScope.AGENT, agent.id))
-        known = next(of_it, None)
-        period = "all" if known is not None and known.period == BudgetPeriod.TOTAL else known.period if known else ""
-        value = f"{usd(known.limit_micros)} {period}" if known is not None and known.limit_micros else ""
-        self._leading.ask(
-            self._screen, f"budget of {agent.slug}, USD:", AMOUNT, lambda text: self._set_budget(agent, text), value
-        )
-
-    def _set_budget(self, agent: AgentRecord, text: str) -> None:
-        found = read_amount(text)
-        if found is None:
-            self._screen.say(f"{one_line(text)!r} is no amount; type it like 5 day or 20.50 month.", "bad")
-            return
-        micros, period = found[0], found[1] or BudgetPeriod.DAY
-        words = f"budget of {agent.slug}: {money(micros)} {per(period)}" if micros else f"{agent.slug} has no budget"
-        self._leading.send(
-            self._screen, words, "SetBudget", scope="agent", slug=agent.slug, limit_micros=micros, period=period
-        )
+        if agent is not None:
+            ask_budget(self._leading, self._screen, BudgetScope.AGENT, agent.id, agent.slug)
 
     def hire(self) -> None:
         """Hire somebody in a form of lines."""
@@ -128,7 +109,7 @@ class StaffActs:
                 return first_of(problems)
             values["manager"] = values["manager"] or None
             await self._screen.execute("HireAgent", **values)
-            self._screen.say(f"✓ {values['slug']} is hired", "good")
+            self._done(f"{values['slug']} is hired", values["runner"])
             return ""
 
         self._form("Hire an agent", "hire", begun, "hires", save)
@@ -146,12 +127,18 @@ class StaffActs:
                 return first_of(problems)
             if values:
                 await self._screen.execute("EditAgent", agent=agent.slug, **values)
-            self._screen.say(
-                f"✓ {agent.slug} is edited" if values else "Nothing was changed.", "good" if values else "dim"
-            )
+                self._done(f"{agent.slug} is edited", values.get("runner"))
+            else:
+                self._screen.say("Nothing was changed.", "dim")
             return ""
 
         self._form(f"Edit {agent.slug}", f"edit {agent.slug} {agent.version}", begun, "saves", save)
+
+    def _done(self, words: str, runner: Mapping[str, Any] | None) -> None:
+        """Tell it, and what keeps its runs from beginning."""
+        kinds = self._leading.view.runner_kinds
+        missing = runner_missing(runner.get("kind", ""), kinds) if runner and kinds is not None else ""
+        self._screen.say(f"✓ {words}; but {missing}" if missing else f"✓ {words}", "warn" if missing else "good")
 
     def _form(self, title: str, key: str, begun: str, does: str, save: Save) -> None:
         def left(was_saved: bool | None) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 from core.domain import agenda as found
 from core.domain.autonomy import is_idle
+from core.domain.company_items import mission_missing
 from core.domain.entities import AgentRecord
 from core.domain.facts import Facts
 from core.domain.goals import mission_is_defined
@@ -57,9 +58,9 @@ def _refill(facts: Facts, ceo: AgentRecord, now: int, is_cut_off: bool) -> Itera
     """No goal is alive: with a mission one run proposes the next; without one that is told once (S1-06, F18)."""
     if not mission_is_defined(facts.company.mission):
         if facts.mission_told:
-            yield _note(facts, found.NORMAL, "no goal is alive, and there is still no mission")
+            yield _note(facts, found.NORMAL, "still no mission is set")
         else:
-            yield _note(facts, found.MISSION_MISSING, "公司使命未设置，无法自主立项，需要人类补充")
+            yield _note(facts, found.MISSION_MISSING, mission_missing(facts.company.locale))
     elif facts.nothing_to_propose and not facts.heartbeat_called and not is_cut_off:
         yield _note(facts, found.NORMAL, "no goal is alive, and the CEO had none to propose; nothing changed since")
     else:
