@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import socket
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from tests.models.server import ModelServer
 from tests.models.world import ASK, KEY, START, Wire, asking
 
 ONCE = Retrying(tries=0)
-SOON = Limits(first_s=0.2, silence_s=0.2, whole_s=5)
+SOON = Limits(first_s=0.6, silence_s=0.6)
 
 
 @pytest.mark.parametrize(("refuse", "kind"), [
@@ -176,12 +177,12 @@ async def test_a_hung_server_is_left_after_one_more_try(wire: Wire) -> None:
             error = await world.failed()
         assert len(server.requests) == 2
     assert error.kind is Failure.SILENT
-    assert "0.2 s" in error.message
+    assert "0.6 s" in error.message
 
 
 async def test_silence_in_the_middle_of_an_answer(wire: Wire) -> None:
     with ModelServer(Turn("some words", frames=6, hangs=True, size=2)) as server:
-        async with asking(server, wire, limits=SOON) as world:
+        async with asking(server, wire, limits=replace(SOON, first_s=60)) as world:
             pieces, error = await world.streamed()
     assert pieces
     assert error is not None
@@ -190,7 +191,7 @@ async def test_silence_in_the_middle_of_an_answer(wire: Wire) -> None:
 
 async def test_an_answer_that_drips_ends_at_the_whole_time(wire: Wire) -> None:
     with ModelServer(Turn("drop " * 400, size=1, pause_s=0.02)) as server:
-        async with asking(server, wire, limits=Limits(silence_s=5, whole_s=0.3)) as world:
+        async with asking(server, wire, limits=Limits(whole_s=1.5)) as world:
             pieces, error = await world.streamed()
         assert len(server.requests) == 1
     assert 0 < len(pieces) < 400
@@ -264,6 +265,15 @@ async def test_a_connection_that_went_stale_is_tried_once_at_once(wire: Wire) ->
             assert (await world.client.complete(ASK)).text == "second"
         assert [asked.connection for asked in server.requests] == [1, 1, 2]
     assert not world.clock.slept
+
+
+async def test_a_second_stale_connection_counts_as_a_try(wire: Wire) -> None:
+    with ModelServer(Turn("word " * 9, pause_s=0.02)) as server:
+        async with asking(server, wire, retrying=ONCE) as world:
+            await asyncio.gather(world.client.complete(ASK), world.client.complete(ASK))
+            server.replies(Drop())
+            assert (await world.failed()).kind is Failure.UNREACHABLE
+        assert sorted(asked.connection for asked in server.requests) == [1, 1, 2, 2]
 
 
 async def test_a_new_connection_that_breaks_is_not_called_stale(wire: Wire) -> None:
