@@ -25,7 +25,16 @@ from core.domain.facts import Attempts, Facts
 from core.domain.limits import RUN_ATTEMPTS
 from core.domain.states import Autonomy, GoalStatus, ReviewStep, RoundStatus, RunStatus, TaskStatus
 from core.domain.tick.heartbeat import is_due
-from core.gathering_ceo import living, mission_told, nothing_to_propose, spoken_about, unsplit, was_called
+from core.gathering_ceo import (
+    living,
+    mission_told,
+    nothing_to_propose,
+    proposing,
+    spoken_about,
+    taskless,
+    unsplit,
+    was_called,
+)
 
 # What cannot go on now must not stand before what can (F16). The plus keeps the planner on the partial index.
 READY = (
@@ -92,8 +101,10 @@ def gather(tx: Transaction, tick: int, lost: Callable[[Iterable[Run]], Mapping[i
         living=living(tx, goals, rounds, approvals, only_people) if due and not idle else None,
         mission_told=due and idle and mission_told(tx),
         nothing_to_propose=due and idle and nothing_to_propose(tx, company),
+        proposing=proposing(tx) if idle else bases.Attempts(),
         stage_b_spent=spent_today(tx) if company.autonomy == Autonomy.B else 0,
         spoken_about=spoken_about(tx, goals) if company.autonomy == Autonomy.B else frozenset(),
+        taskless=taskless(tx, goals) if company.autonomy == Autonomy.B else frozenset(),
         unsplit=unsplit(tx, goals),
         proposal_cut_off=idle and _proposal_cut_off(tx),
         tick=tick,

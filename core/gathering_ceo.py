@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Iterable, Sequence
+from itertools import takewhile
 
 from core.blackboard.transaction import Transaction
-from core.domain.actors import HUMAN
-from core.domain.agenda import CALLED, HEARTBEAT, MISSION_MISSING, Living
+from core.domain.actors import HUMAN, SYSTEM
+from core.domain.agenda import AGENDA_MAX, CALLED, HEARTBEAT, MISSION_MISSING, Living
 from core.domain.discussion import placeholder_key
 from core.domain.entities import Approval, Company, Goal, Round, Task, TaskDep
+from core.domain.facts import PROPOSE, Attempts
 from core.domain.limits import RUN_ATTEMPTS
 from core.domain.states import GoalStatus, Origin, RoundStatus
 
@@ -60,17 +62,18 @@ def _was_planned(tx: Transaction, goal_id: int) -> bool:
 
 
 def _told(tx: Transaction) -> frozenset[str]:
-    """What the last heartbeat's run was about; a failed one is begun again, but not for ever (F23)."""
+    """What the last heartbeats' runs were about, as many as a whole agenda may need.
+
+    A failed one is begun again, but not for ever (F23).
+    """
     last = tx.all(
         f"SELECT status, brief FROM runs WHERE idempotency_key >= 'heartbeat:' AND idempotency_key < 'heartbeat;'"
-        f" AND {_ENDED_RUNS} ORDER BY idempotency_key DESC LIMIT :most",
-        most=RUN_ATTEMPTS,
+        f" AND {_ENDED_RUNS} ORDER BY idempotency_key DESC LIMIT {_LIVING_TASKS // AGENDA_MAX}"
     )
-    seen = next((row for row in last if row["status"] == "succeeded"), None)
-    if seen is None and len(last) == RUN_ATTEMPTS:
-        seen = last[0]
-    agenda = json.loads(seen["brief"]).get("agenda", []) if seen is not None else []
-    return frozenset(item["key"] for item in agenda)
+    seen = [row for row in last if row["status"] == "succeeded"]
+    if len(last) >= RUN_ATTEMPTS and not any(row["status"] == "succeeded" for row in last[:RUN_ATTEMPTS]):
+        seen.append(last[0])
+    return frozenset(item["key"] for row in seen for item in json.loads(row["brief"]).get("agenda", []))
 
 
 def mission_told(tx: Transaction) -> bool:
@@ -93,11 +96,40 @@ def nothing_to_propose(tx: Transaction, company: Company) -> bool:
     return tx.value("SELECT 1 FROM goals WHERE updated_at >= :since LIMIT 1", since=last["started_at"]) is None
 
 
+def proposing(tx: Transaction) -> Attempts:
+    """The failed attempts to propose since the last that came to its end, or since the operator let it go on (F23)."""
+    answers = tx.all(
+        "SELECT status, coalesce(decided_at, 0) AS at FROM approvals WHERE entity = 'company:1' AND kind = 'question'"
+        " AND requested_by = :system AND payload ->> '$.base' = :base ORDER BY id DESC LIMIT 1",
+        system=SYSTEM, base=PROPOSE,
+    )  # fmt: skip
+    last = answers[0] if answers else {"status": "", "at": 0}
+    let_go = last["at"] if last["status"] in ("approved", "consumed", "revision_requested") else 0
+    statuses = [
+        row["status"]
+        for row in tx.all(
+            "SELECT status FROM runs WHERE idempotency_key >= 'propose:' AND idempotency_key < 'propose;'"
+            f" AND {_ENDED_RUNS} AND queued_at >= :since ORDER BY idempotency_key DESC LIMIT 10",
+            since=let_go,
+        )
+    ]
+    failed = sum(status in _FAILURE for status in takewhile(lambda status: status != "succeeded", statuses))
+    refused = last["status"] == "rejected"
+    return Attempts(ended=len(statuses), failed=failed, asked=refused or last["status"] == "pending", refused=refused)
+
+
 def spoken_about(tx: Transaction, goals: Iterable[Goal]) -> frozenset[int]:
     """The CEO's drafts about which a person said something: they are the person's to dispatch."""
     said = "SELECT 1 FROM comments WHERE goal_id = :goal AND author = :human LIMIT 1"
     drafts = [goal.id for goal in goals if goal.status == GoalStatus.DRAFT and goal.origin == Origin.CEO]
     return frozenset(draft for draft in drafts if tx.value(said, goal=draft, human=HUMAN) is not None)
+
+
+def taskless(tx: Transaction, goals: Iterable[Goal]) -> frozenset[int]:
+    """The CEO's drafts that have no draft task."""
+    drafts = "SELECT 1 FROM tasks WHERE goal_id = :goal AND status = 'draft' LIMIT 1"
+    of_ceo = [goal.id for goal in goals if goal.status == GoalStatus.DRAFT and goal.origin == Origin.CEO]
+    return frozenset(goal for goal in of_ceo if tx.value(drafts, goal=goal) is None)
 
 
 def unsplit(tx: Transaction, goals: Iterable[Goal]) -> dict[int, int]:

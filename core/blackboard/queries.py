@@ -8,11 +8,13 @@ BUSY_TASKS = "status IN ('claimed', 'working', 'review', 'blocked', 'waiting_hum
 LIVE_RUNS = "status IN ('queued', 'starting', 'running')"
 PENDING_APPROVALS = "status = 'pending'"
 OPEN_ROUNDS = "status <> 'closed'"
-# What stage B's goals cost since `since`, and what their live runs hold back (D-01).
+# What stage B's goals cost since `since`, and what their live runs hold back (D-01). Of a goal that was recalled and
+# that a person dispatched then, what it had cost before stays stage B's.
 STAGE_B_SPENT = (
-    "SELECT coalesce(sum(spent), 0) FROM (SELECT cost_micros AS spent, goal_id FROM runs WHERE ended_at >= :since"
-    f" AND cost_micros > 0 UNION ALL SELECT reserved_micros, goal_id FROM runs WHERE {LIVE_RUNS}) AS run"
-    " JOIN goals ON goals.id = run.goal_id WHERE auto_dispatched_at IS NOT NULL"
+    "SELECT coalesce(sum(spent), 0) FROM (SELECT cost_micros AS spent, goal_id, queued_at FROM runs WHERE ended_at >="
+    f" :since AND cost_micros > 0 UNION ALL SELECT reserved_micros, goal_id, queued_at FROM runs WHERE {LIVE_RUNS})"
+    " AS run JOIN goals ON goals.id = run.goal_id WHERE auto_dispatched_at IS NOT NULL OR EXISTS (SELECT 1 FROM events"
+    " WHERE entity = 'goals' AND entity_id = goals.id AND kind = 'GoalRecalled' AND at >= run.queued_at)"
 )
 # Ended goals, newest first, with whether they were ever dispatched and accepted.
 ENDED_GOALS = (

@@ -7,11 +7,12 @@ from pydantic import Field
 
 from core.commands.moves import finish_round, kill_run, move_task
 from core.commands.registry import Act, Answer, Command, Text, Title, handles, letters
-from core.domain.actors import Operator
+from core.domain.actors import SYSTEM, Operator
 from core.domain.entities import AgentRecord, Approval, Company, Entity, Goal, Round, Run, Task
 from core.domain.errors import Conflict, Invalid
 from core.domain.goals import canonical_hash
 from core.domain.lifecycles import APPROVAL, GOAL, ROUND
+from core.domain.limits import QUESTIONS_PER_AGENT
 from core.domain.states import (
     GOAL_FINAL,
     TASK_FINAL,
@@ -29,8 +30,13 @@ DECISIONS = {
     "revision_requested": ("ApprovalSentBack", ApprovalStatus.REVISION_REQUESTED),
 }
 
+# Only the program's own questions say what a "no" ends.
+ON_REJECT = "on_reject"
+
 # Questions whose payload only one command knows how to make.
 ASKED_BY_THEIR_OWN = {
+    ApprovalKind.HIRE_AGENT: "ProposeHire, as the CEO",
+    ApprovalKind.ORG_CHANGE: "ProposeOrganisation, as the CEO",
     ApprovalKind.GOAL_CHANGE: "ReviewRound with adjust_goal",
     ApprovalKind.CHALLENGE: "ChallengeRound",
     ApprovalKind.EXCHANGE: "a comment; the system asks by itself when an exchange does not end",
@@ -104,27 +110,34 @@ class RequestApproval(Command):
         "payload": {"why": "…"},
     }
     kind: ApprovalKind
-    entity: str = Field(pattern=r"^(task|goal|round|agent|company):[0-9]+$", description="e.g. goal:3")
+    entity: str = Field(pattern=r"^(task|goal|round|agent|company):[1-9][0-9]{0,17}$", description="e.g. goal:3")
     title: Title
     payload: dict[str, Any] = Field(default_factory=dict, description="Exactly what will be done if approved")
 
 
 @handles(RequestApproval)
 def request_approval(act: Act, command: RequestApproval) -> Answer:
-    from core.commands.hiring import request_hire
-    from core.commands.organisation import request_organisation
-
     if command.kind in ASKED_BY_THEIR_OWN:
         raise Invalid(f"{command.kind} is not asked like this.", f"Send {ASKED_BY_THEIR_OWN[command.kind]}.")
     _require_subject(act, command)
-    asked = (command.entity, command.title, command.payload)
-    if command.kind == ApprovalKind.HIRE_AGENT:
-        approval = request_hire(act, *asked)
-    elif command.kind == ApprovalKind.ORG_CHANGE:
-        approval = request_organisation(act, *asked)
-    else:
-        approval = ask(act, command.kind, *asked)
+    require_own_words(act, command.payload)
+    _require_room(act)
+    approval = ask(act, command.kind, command.entity, command.title, command.payload)
     return {"id": approval.id, "payload_hash": approval.payload_hash}
+
+
+def require_own_words(act: Act, payload: dict[str, Any]) -> None:
+    """Raises Invalid when an agent says what only the program's own questions say: its no would end a goal."""
+    if act.run is not None and ON_REJECT in payload:
+        raise Invalid(f"{ON_REJECT} in a payload is the program's own.", "Leave it out; say it in words.")
+
+
+def _require_room(act: Act) -> None:
+    """Raises Conflict when as many questions of the agent wait as may: a person reads each of them (F23)."""
+    waiting = "status = 'pending' AND requested_by = :agent"
+    asked = act.tx.value(f"SELECT count(*) FROM approvals WHERE {waiting}", agent=act.label)
+    if act.run is not None and asked >= QUESTIONS_PER_AGENT:
+        raise Conflict(f"{asked} questions of {act.label} wait for the operator already.", "Wait for the answers.")
 
 
 def _require_subject(act: Act, command: RequestApproval) -> None:
@@ -201,6 +214,8 @@ def _carry_out(act: Act, approval: Approval) -> str:
         return _answer_task(act, approval, act.tx.get(Task, entity_id))
     if subject == "round":
         return _answer_round(act, approval, act.tx.get(Round, entity_id))
+    if subject in ("company", "agent"):
+        return _answer_asker(act, approval)
     if approval.kind == ApprovalKind.GOAL_FAILURE and approval.status == ApprovalStatus.APPROVED:
         from core.commands.goal_progress import end_goal
 
@@ -215,6 +230,19 @@ def _carry_out(act: Act, approval: Approval) -> str:
     if subject == "goal" and approval.status == ApprovalStatus.REJECTED:
         return _give_up(act, approval, act.tx.get(Goal, entity_id))
     return ""
+
+
+def _answer_asker(act: Act, approval: Approval) -> str:
+    """Nothing moves by itself when the company or an agent was asked about: who asked hears it and is woken."""
+    from core.commands.telling import tell_author
+
+    if approval.status == ApprovalStatus.APPROVED:
+        consume_as_system(act, approval)
+    if approval.requested_by == SYSTEM:
+        return ""
+    words = {ApprovalStatus.APPROVED: "was approved", ApprovalStatus.REJECTED: "was refused"}
+    tell_author(act, approval, words.get(approval.status, "was sent back"), wakes=True)
+    return "answered"
 
 
 def _give_up(act: Act, approval: Approval, goal: Goal) -> str:

@@ -4,15 +4,16 @@ from typing import Any
 
 from pydantic import Field
 
-from core.blackboard.queries import STAGE_B_SPENT
+from core.blackboard.queries import LIVE_RUNS, STAGE_B_SPENT
 from core.blackboard.transaction import Transaction
 from core.commands.approvals import answers, ask, consume_as_system
 from core.commands.company import COMPANY_ID
 from core.commands.goal_progress import HAS_DRAFT, wind_down
 from core.commands.goals import renew_placeholder
 from core.commands.registry import Act, Answer, Command, Reason, handles, letters
-from core.domain.autonomy import Limit, limit_reached, why_limited
-from core.domain.budgets import period_start
+from core.commands.shaping import cover_tasks
+from core.domain.autonomy import Limit, limit_reached, why_held, why_limited
+from core.domain.budgets import MONEY_MAX, period_start
 from core.domain.entities import Approval, Company, Goal
 from core.domain.errors import Conflict, Invalid
 from core.domain.lifecycles import GOAL
@@ -21,8 +22,11 @@ from core.domain.states import ApprovalKind, ApprovalStatus, Autonomy, BudgetPer
 
 _COMPANY = f"company:{COMPANY_ID}"
 # The conditions of stage B once more in the statement that acts (C-10).
+_SPOKEN = "SELECT 1 FROM comments WHERE comments.goal_id = goals.id AND author = 'human'"
+_BUSY = f"SELECT 1 FROM runs JOIN agents ON agents.id = agent_id WHERE role = 'ceo' AND runs.{LIVE_RUNS}"
 STAGE_B = (
-    f"origin = 'ceo' AND auto_dispatched_at IS NULL AND paused_at IS NULL AND {HAS_DRAFT} AND EXISTS (SELECT 1 FROM"
+    f"origin = 'ceo' AND auto_dispatched_at IS NULL AND paused_at IS NULL AND reviewed_by IS NULL AND exploring = 0"
+    f" AND {HAS_DRAFT} AND NOT EXISTS ({_SPOKEN}) AND NOT EXISTS ({_BUSY}) AND EXISTS (SELECT 1 FROM"
     f" company WHERE autonomy = 'B' AND dispatching = 1 AND auto_in_a_row < {AUTO_IN_A_ROW})"
 )
 
@@ -33,7 +37,10 @@ class SetAutonomy(Command):
     who = letters("H")
     stage: Autonomy
     budget_micros: int | None = Field(
-        None, ge=0, description="What stage B may spend a day, millionths of a US dollar; as it was if left out"
+        None,
+        ge=0,
+        le=MONEY_MAX,
+        description="What stage B may spend a day, millionths of a US dollar; as it was if left out",
     )
 
 
@@ -75,12 +82,20 @@ def auto_dispatch(act: Act, goal: Goal, target: GoalStatus) -> Goal:
         raise Conflict(f"{goal.name_tag} was not dispatched: the company is stopped.", "Start it.")
     if goal.origin != Origin.CEO or goal.auto_dispatched_at is not None or goal.paused_at is not None:
         raise Conflict(f"{goal.name_tag} is no new draft of the CEO; it was not dispatched.", "A person decides.")
+    why = why_held(goal, spoken=_holds(tx, goal, _SPOKEN), busy=_holds(tx, goal, _BUSY), has_draft=True)
+    if why:
+        raise Conflict(f"{goal.name_tag} was not dispatched by itself: {why}.", "A person decides.")
     goal = tx.update(
         goal, "GoalAutoDispatched", guard=STAGE_B, status=target, auto_dispatched_at=tx.now,
         told={"in_a_row": company.auto_in_a_row + 1, "spent_micros": spent, "budget_micros": company.budget_micros},
     )  # fmt: skip
     tx.update(company, "AutoDispatchCounted", touch=False, auto_in_a_row=company.auto_in_a_row + 1)
     return goal
+
+
+def _holds(tx: Transaction, goal: Goal, condition: str) -> bool:
+    """Whether a condition on a row of goals holds, as the statement that acts asks it."""
+    return bool(tx.value(f"SELECT EXISTS ({condition}) FROM goals WHERE id = :goal", goal=goal.id))
 
 
 class ReturnAutonomy(Command):
@@ -100,7 +115,7 @@ def return_autonomy(act: Act, command: ReturnAutonomy) -> Answer:
         company, "AutonomyReturned", autonomy=Autonomy.A, told={"limit": str(limit), "why": why}
     )  # fmt: skip
     # What goes on at the same pace would be back at the limit at once: a yes to the budget is one for twice as much.
-    budget = company.budget_micros * 2 if limit == Limit.BUDGET else company.budget_micros
+    budget = min(MONEY_MAX, company.budget_micros * 2) if limit == Limit.BUDGET else company.budget_micros
     payload = {"limit": str(limit), "why": why, "stage": str(Autonomy.B), "budget_micros": budget}
     approval = ask(act, ApprovalKind.AUTONOMY, _COMPANY, "Stage B is over for now", payload)
     return {"stage": "A", "limit": str(limit), "why": why, "approval": approval.id}
@@ -193,4 +208,5 @@ def recall_goal(act: Act, command: RecallGoal) -> Answer:
     )  # fmt: skip
     wind_down(act, goal, f"{goal.name_tag} was recalled")
     task = renew_placeholder(act, goal)
+    cover_tasks(act, goal.id)
     return {"id": goal.id, "status": "draft", "task": task.id}

@@ -7,13 +7,12 @@ from typing import Any, Literal
 from pydantic import Field
 
 from core.commands.registry import Act, Answer, Command, Reason, Slug, Text, Title, handles, letters
-from core.domain.actors import SYSTEM
 from core.domain.budgets import MONEY_MAX, RUN_COST
 from core.domain.entities import AgentRecord, Company
 from core.domain.errors import Conflict, Invalid
 from core.domain.guardrails import GUARDRAILS_FILE
-from core.domain.hiring import same_name
-from core.domain.mentions import PERSON
+from core.domain.hiring import RESERVED, is_visible, same_name
+from core.domain.limits import CAPABILITIES, RUNNER_MAX
 from core.domain.states import AgentStatus, Autonomy, BudgetPeriod, BudgetScope, OrgStatus, Role
 
 COMPANY_ID = 1
@@ -26,7 +25,9 @@ class CreateCompany(Command):
     name: Title
     mission: Text = Field("", description="What the company is for; empty means not yet defined (S1-06)")
     locale: Literal["en", "zh"] = "en"
-    budget_micros: int = Field(5_000_000, ge=0, description="Millionths of a US dollar a day, for stage B (D-01)")
+    budget_micros: int = Field(
+        5_000_000, ge=0, le=MONEY_MAX, description="Millionths of a US dollar a day, for stage B (D-01)"
+    )
 
 
 @handles(CreateCompany)
@@ -126,13 +127,13 @@ class HireAgent(Command):
     slug: Slug
     name: Title
     role: Role
-    capabilities: tuple[Slug, ...] = ()
+    capabilities: tuple[Slug, ...] = Field((), max_length=CAPABILITIES)
     manager: Slug | None = Field(None, description="Slug of the agent it reports to")
     runner: dict[str, Any] = Field(
         default_factory=lambda: {"kind": "rehearsal"}, description="Runner kind and settings"
     )
     max_runs: int = Field(1, ge=1, le=100, description="Runs at once")
-    budget_micros: int = Field(0, ge=0, description="Millionths of a US dollar a day; 0 = the company's")
+    budget_micros: int = Field(0, ge=0, le=MONEY_MAX, description="Millionths of a US dollar a day; 0 = the company's")
 
 
 @handles(HireAgent)
@@ -175,7 +176,7 @@ _ABOVE = (
 
 def require_hireable(act: Act, hire: HireAgent) -> AgentRecord | None:
     """Who it would report to. Raises Invalid or Conflict, which say why there can be no such agent now (F26)."""
-    if hire.slug in PERSON | {SYSTEM}:
+    if hire.slug in RESERVED:
         raise Invalid(f"{hire.slug!r} is reserved.", "Choose another short name.")
     agents = act.tx.select(AgentRecord, "true ORDER BY id")
     require_free_name(agents, hire.slug, hire.name)
@@ -188,7 +189,14 @@ def require_hireable(act: Act, hire: HireAgent) -> AgentRecord | None:
 
 
 def require_free_name(agents: Iterable[AgentRecord], slug: str, name: str) -> None:
-    """Raises Conflict when an agent has one of these names; also a retired one, whose history bears it."""
+    """Raises Conflict when an agent has one of these names; also a retired one, whose history bears it.
+
+    Raises Invalid for a name that nobody sees, or that stands for others than an agent.
+    """
+    if not is_visible(name):
+        raise Invalid("The name has no visible character.", "Choose one that people can read.")
+    if any(same_name(name, taken) for taken in RESERVED):
+        raise Invalid(f"{name.strip()!r} is reserved.", "Choose another name.")
     for agent in agents:
         if agent.slug == slug or same_name(agent.name, name):
             gone = ", who has retired," if agent.status == AgentStatus.TERMINATED else ""
@@ -201,6 +209,8 @@ def require_runner(runner: dict[str, Any]) -> None:
     """Raises Invalid for settings that name no runner."""
     if not isinstance(runner.get("kind"), str) or not runner["kind"]:
         raise Invalid("The runner has no kind.", 'Name it, e.g. {"kind": "rehearsal"}.')
+    if len(json.dumps(runner, ensure_ascii=False).encode()) > RUNNER_MAX:
+        raise Invalid(f"The runner's settings are longer than {RUNNER_MAX} bytes.", "Keep long texts in files.")
     cost = runner.get(RUN_COST, 0)
     if not isinstance(cost, int) or isinstance(cost, bool) or not 0 <= cost <= MONEY_MAX:
         raise Invalid(f"{RUN_COST} is no amount.", "Give millionths of a US dollar, e.g. 200000; 0 is a free model.")

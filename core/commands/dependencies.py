@@ -4,7 +4,7 @@ from pydantic import BaseModel, ConfigDict
 
 from core.commands.moves import meet_dependency
 from core.commands.registry import Act, Answer, Command, handles, letters
-from core.commands.shaping import clear_review
+from core.commands.shaping import clear_review, cover_tasks
 from core.domain.entities import Goal, Task, TaskDep
 from core.domain.errors import Conflict, Invalid
 from core.domain.lifecycles import TASK
@@ -73,6 +73,7 @@ def add_dependency_command(act: Act, command: AddDependency) -> Answer:
         raise Conflict(f"{task.name_tag} is {task.status}: it waits for nothing any more.", TASK.hint(task.status))
     clear_review(act, act.tx.get(Goal, task.goal_id))
     edge = add_dependency(act, task.id, Dependency(task=command.depends_on, on_fail=command.on_fail))
+    cover_tasks(act, task.goal_id)
     return {"task": task.id, "depends_on": edge.depends_on, "met": edge.met}
 
 
@@ -87,11 +88,14 @@ class WaiveDependency(Command):
 
 @handles(WaiveDependency)
 def waive_dependency(act: Act, command: WaiveDependency) -> Answer:
-    act.require_own_goal(act.tx.get(Task, command.task).goal_id)
+    goal_id = act.tx.get(Task, command.task).goal_id
+    act.require_own_goal(goal_id)
     edges = act.tx.select(
         TaskDep, "task_id = :task AND depends_on = :on AND met = 0", task=command.task, on=command.depends_on
     )
     if not edges:
         raise Conflict(f"T{command.task} does not wait for T{command.depends_on}.", "")
+    clear_review(act, act.tx.get(Goal, goal_id))
     meet_dependency(act, edges[0])
+    cover_tasks(act, goal_id)
     return {"task": command.task, "waived": command.depends_on}

@@ -2,6 +2,7 @@
 
 from core.commands.registry import Act, Answer, Command, handles, letters
 from core.commands.runs import end_live_runs
+from core.commands.shaping import require_read
 from core.domain.actors import HUMAN, Agent
 from core.domain.entities import Comment, Goal
 from core.domain.errors import Conflict, Forbidden
@@ -28,7 +29,7 @@ def explore_goal(act: Act, command: ExploreGoal) -> Answer:
 
 
 class ReadyGoal(Command):
-    """End the talk: exactly this content is reviewed and may be dispatched."""
+    """End the talk: exactly this content, with its draft tasks, is reviewed and may be dispatched."""
 
     who = letters("H")
     goal: int
@@ -41,8 +42,7 @@ def ready_goal(act: Act, command: ReadyGoal) -> Answer:
     _require_draft(goal)
     if not goal.exploring:
         raise Conflict(f"{goal.name_tag} is draft and not talked over.", "Dispatch it, edit it, or talk it over.")
-    if command.content_hash is not None and command.content_hash != goal.content_hash:
-        raise Conflict(f"{goal.name_tag} changed since you read it.", "Read it again, then decide.")
+    require_read(goal, command.content_hash)
     if not any(not must["waived_by"] for must in goal.must_haves):
         raise Conflict(f"{goal.name_tag} is draft and names nothing that must be delivered.", "Add a must-have.")
     if vague := not_verifiable(goal.must_haves):

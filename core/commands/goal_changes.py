@@ -7,12 +7,13 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from core.commands.approvals import answers, ask, consume_as_system
 from core.commands.must_haves import MustHaveDraft, delivered_ids
-from core.commands.registry import Act, Reason, Text, Title
+from core.commands.registry import Act, Lines, Reason, Text, Title
 from core.domain.actors import HUMAN
 from core.domain.entities import Approval, Goal, MustHave, Task
 from core.domain.errors import Conflict, Invalid
 from core.domain.goal_change import Wanted, content_of, numbered, same_content, without
 from core.domain.goals import content_hash
+from core.domain.limits import LINES_MAX
 from core.domain.states import ApprovalKind, ApprovalStatus, GoalStatus, TaskStatus
 
 
@@ -20,10 +21,12 @@ class GoalChange(BaseModel):
     """What the goal is to become. What is left out stays as it is; must-haves are named whole."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-    must_haves: tuple[MustHaveDraft | Title, ...] = Field(description="All of them; those not named are dropped")
-    constraints: tuple[Text, ...] | None = None
+    must_haves: tuple[MustHaveDraft | Title, ...] = Field(
+        max_length=LINES_MAX, description="All of them; those not named are dropped"
+    )
+    constraints: Lines | None = None
     description: Text | None = None
-    out_of_scope: tuple[Text, ...] | None = None
+    out_of_scope: Lines | None = None
     why: Reason = Field(description="Why the goal is to change")
 
 

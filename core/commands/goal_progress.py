@@ -7,6 +7,7 @@ from pydantic import Field
 from core.commands.moves import cancel_questions, kill_run, meet_dependency, move_task
 from core.commands.registry import Act, Answer, Command, Reason, Text, handles, letters
 from core.commands.rounds import open_round
+from core.commands.shaping import require_read
 from core.commands.telling import say
 from core.domain.actors import HUMAN, SYSTEM
 from core.domain.discussion import is_placeholder
@@ -48,8 +49,7 @@ def dispatch_goal(act: Act, command: DispatchGoal) -> Answer:
     goal = act.tx.get(Goal, command.goal)
     target = GoalStatus.PLANNING if command.discussion else GoalStatus.ACTIVE
     GOAL.require(goal.name_tag, goal.status, target, "DispatchGoal", act.capacities)
-    if command.content_hash is not None and command.content_hash != goal.content_hash:
-        raise Conflict(f"{goal.name_tag} changed since you read it.", "Read it again, then decide.")
+    require_read(goal, command.content_hash)
     if goal.exploring:
         raise Conflict(f"{goal.name_tag} is draft and still talked over; it was not dispatched.", "Say ready first.")
     unattended = Who.SYSTEM in act.capacities

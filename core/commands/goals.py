@@ -5,17 +5,18 @@ from collections.abc import Collection, Iterable, Sequence
 from pydantic import Field
 
 from core.commands.must_haves import MustHaveDraft, delivered_ids
-from core.commands.registry import Act, Answer, Command, Reason, Text, Title, handles, letters
+from core.commands.registry import Act, Answer, Command, Lines, Reason, Text, Title, handles, letters
+from core.commands.shaping import cover_tasks, is_own_draft, require_read, text_hash
 from core.commands.tasks import NewTask, add_task
 from core.commands.telling import mention, say
 from core.domain.actors import HUMAN, Agent, Operator
 from core.domain.discussion import placeholder_key
-from core.domain.entities import Company, Goal, MustHave, Task
+from core.domain.entities import AgentRecord, Company, Goal, MustHave, Task
 from core.domain.errors import Conflict, Forbidden, Invalid
 from core.domain.goal_change import Numbered, Wanted, numbered, without
 from core.domain.goals import content_hash, is_reviewed, mission_is_defined
 from core.domain.lifecycles import GOAL, Who
-from core.domain.limits import ROUND_CAP, TASKS_AT_ONCE
+from core.domain.limits import LINES_MAX, ROUND_CAP, TASKS_AT_ONCE
 from core.domain.states import (
     CommentKind,
     GoalStatus,
@@ -61,10 +62,10 @@ class CreateGoal(Command):
     title: Title
     description: Text = ""
     must_haves: tuple[MustHaveDraft | Title, ...] = Field(
-        (), description="What must be delivered; each gets an id M1, M2, …"
+        (), max_length=LINES_MAX, description="What must be delivered; each gets an id M1, M2, …"
     )
-    constraints: tuple[Text, ...] = ()
-    out_of_scope: tuple[Text, ...] = Field((), description="What it does not ask for")
+    constraints: Lines = ()
+    out_of_scope: Lines = Field((), description="What it does not ask for")
     explore: bool = Field(False, description="Talk it over with the coordinator first (S2-07)")
     split: bool = Field(True, description="False: exactly one draft task with the same description (S1-12)")
     tasks: tuple[NewTask, ...] = Field((), max_length=TASKS_AT_ONCE, description="Draft tasks to begin with")
@@ -104,7 +105,8 @@ def create_goal(act: Act, command: CreateGoal) -> Answer:
     tasks = [add_task(act, goal, new, TaskStatus.DRAFT, None).id for new in command.tasks]
     if not tasks:
         tasks.append(_add_placeholder(act, goal).id)
-    return {"id": goal.id, "status": "draft", "content_hash": hashed, "tasks": tasks}
+    goal = cover_tasks(act, goal.id)
+    return {"id": goal.id, "status": "draft", "content_hash": goal.content_hash, "tasks": tasks}
 
 
 def _add_placeholder(act: Act, goal: Goal) -> Task:
@@ -146,9 +148,11 @@ class EditGoal(Command):
     goal: int
     title: Title | None = None
     description: Text | None = None
-    must_haves: tuple[MustHaveDraft | Title, ...] | None = Field(None, description="All of them; ids stay")
-    constraints: tuple[Text, ...] | None = None
-    out_of_scope: tuple[Text, ...] | None = None
+    must_haves: tuple[MustHaveDraft | Title, ...] | None = Field(
+        None, max_length=LINES_MAX, description="All of them; ids stay"
+    )
+    constraints: Lines | None = None
+    out_of_scope: Lines | None = None
 
 
 @handles(EditGoal)
@@ -165,8 +169,8 @@ def edit_goal(act: Act, command: EditGoal) -> Answer:
     if command.must_haves is not None:
         must_haves, replaced = number_must_haves(command.must_haves, goal.must_haves, delivered_ids(act, goal))
     hashed = content_hash(title, description, must_haves, constraints, out_of_scope)
-    if hashed == goal.content_hash:
-        return {"id": goal.id, "changed": False, "content_hash": hashed}
+    if hashed == text_hash(goal):
+        return {"id": goal.id, "changed": False, "content_hash": goal.content_hash}
     by_human = isinstance(act.actor, Operator)
     act.tx.update(
         goal,
@@ -183,6 +187,7 @@ def edit_goal(act: Act, command: EditGoal) -> Answer:
     )
     _follow(act, goal.id, title, description)
     _rename(act, goal.id, replaced)
+    hashed = cover_tasks(act, goal.id).content_hash
     return {
         "id": goal.id, "changed": True, "content_hash": hashed, "must_haves": [dict(must) for must in must_haves]
     }  # fmt: skip
@@ -190,7 +195,7 @@ def edit_goal(act: Act, command: EditGoal) -> Answer:
 
 def _require_editor(act: Act, goal: Goal) -> None:
     """Agents edit their own drafts; the coordinator also one that is talked over, by a run of that goal (S2-07)."""
-    if not isinstance(act.actor, Agent) or goal.created_by == act.label:
+    if not isinstance(act.actor, Agent) or is_own_draft(act, goal):
         return
     run = act.own_run()
     if Who.COORDINATOR not in act.capacities or run.goal_id != goal.id or run.kind not in _TALKING:
@@ -219,7 +224,7 @@ def _rename(act: Act, goal_id: int, replaced: dict[str, str]) -> None:
 
 
 class ReviewGoal(Command):
-    """Approve exactly this content of a draft, so that it may be dispatched."""
+    """Approve exactly this content of a draft, with its draft tasks, so that it may be dispatched."""
 
     who = letters("H")
     goal: int
@@ -231,8 +236,7 @@ def review_goal(act: Act, command: ReviewGoal) -> Answer:
     goal = act.tx.get(Goal, command.goal)
     if goal.status != GoalStatus.DRAFT:
         raise Conflict(f"{goal.name_tag} is {goal.status}: there is no draft to review.", GOAL.hint(goal.status))
-    if command.content_hash is not None and command.content_hash != goal.content_hash:
-        raise Conflict(f"{goal.name_tag} changed since you read it.", "Read it again, then decide.")
+    require_read(goal, command.content_hash)
     if goal.exploring:
         raise Conflict(f"{goal.name_tag} is draft and still talked over.", "Say ready (ReadyGoal) when it is.")
     if is_reviewed(goal):
@@ -264,5 +268,11 @@ def revise_goal(act: Act, command: ReviseGoal) -> Answer:
     if goal.origin != Origin.CEO:
         raise Conflict(f"{goal.name_tag} is your own draft.", "Edit it.")
     comment = say(act, "GoalSentToAuthor", CommentKind.MAIL_REQUEST, command.note, goal=goal.id)
-    woken = mention(act, comment, [goal.created_by])
+    woken = mention(act, comment, [_author_of(act, goal)])
     return {"id": goal.id, "comment": comment.id, "wakes": woken}
+
+
+def _author_of(act: Act, goal: Goal) -> str:
+    """Who answers for a CEO's draft: the CEO in office, also when another one made it."""
+    found = act.tx.select(AgentRecord, "role = 'ceo' AND status <> 'terminated' LIMIT 1")
+    return found[0].slug if found else goal.created_by

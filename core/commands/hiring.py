@@ -7,16 +7,16 @@ from pydantic import Field
 
 from core.blackboard.queries import ALIVE_GOALS, LIVE_RUNS
 from core.commands.approvals import answers, ask, consume_as_system
-from core.commands.company import COMPANY_ID, HireAgent, hire_agent, require_hireable
+from core.commands.company import HireAgent, hire_agent, require_hireable
 from core.commands.registry import Act, Answer, Command, Reason, Slug, Title, build, handles, letters
 from core.commands.telling import tell_author
 from core.domain import hiring as judged
-from core.domain.budgets import DAY_MS
+from core.domain.budgets import DAY_MS, MONEY_MAX
 from core.domain.entities import AgentRecord, Approval, Goal
 from core.domain.errors import Conflict, Invalid
 from core.domain.goals import canonical_hash
 from core.domain.lifecycles import APPROVAL
-from core.domain.limits import PENDING_HIRES
+from core.domain.limits import CAPABILITIES, PENDING_HIRES
 from core.domain.states import ApprovalKind, ApprovalStatus, Role
 
 HIRE_FIELDS = tuple(HireAgent.model_fields)
@@ -32,11 +32,11 @@ class ProposeHire(Command):
     slug: Slug
     name: Title
     role: Role
-    capabilities: tuple[Slug, ...] = Field((), max_length=50)
+    capabilities: tuple[Slug, ...] = Field((), max_length=CAPABILITIES)
     why: Reason = Field(description="What the company cannot do without it")
     runner: dict[str, Any] | None = Field(None, description="Runner kind and settings; your own if left out")
     max_runs: int = Field(1, ge=1, le=100, description="Runs at once")
-    budget_micros: int = Field(0, ge=0, description="Millionths of a US dollar a day; 0 = the company's")
+    budget_micros: int = Field(0, ge=0, le=MONEY_MAX, description="Millionths of a US dollar a day; 0 = the company's")
     manager: Slug | None = Field(None, description="Slug of the agent it reports to; you if left out")
 
 
@@ -49,16 +49,6 @@ def propose_hire(act: Act, command: ProposeHire) -> Answer:
     return {"id": approval.id, "payload_hash": approval.payload_hash, "lacking": approval.payload["lacking"]}
 
 
-def request_hire(act: Act, entity: str, title: str, payload: dict[str, Any]) -> Approval:
-    """A hire that RequestApproval asks for: the same question, by the fields of HireAgent and `why`."""
-    if entity != f"company:{COMPANY_ID}":
-        raise Invalid(f"A hire is about the company, not about {entity}.", f"Ask about company:{COMPANY_ID}.")
-    if "manager" not in payload and act.agent is not None and act.agent.role == Role.CEO:
-        payload = {**payload, "manager": act.agent.slug}
-    hire, why = _hire_of(payload)
-    return _ask(act, hire, why, title)
-
-
 def _hire_of(payload: dict[str, Any]) -> tuple[HireAgent, str]:
     """The hire in a payload, and the reason given for it. Raises Invalid for fields that no hire has."""
     why = payload.get("why", "")
@@ -67,13 +57,13 @@ def _hire_of(payload: dict[str, Any]) -> tuple[HireAgent, str]:
     return build(HireAgent, **{name: each for name, each in payload.items() if name not in DERIVED | {"why"}}), why
 
 
-def _ask(act: Act, hire: HireAgent, why: str, title: str = "") -> Approval:
+def _ask(act: Act, hire: HireAgent, why: str) -> Approval:
     require_hireable(act, hire)
     waiting = _waiting(act)
     _require_new(hire, waiting)
     if len(waiting) >= PENDING_HIRES:
         raise Conflict(f"{len(waiting)} hires wait for the operator already.", "Wait for the answers.")
-    return ask(act, ApprovalKind.HIRE_AGENT, _entity(hire), title or _title(hire), _payload(act, hire, why))
+    return ask(act, ApprovalKind.HIRE_AGENT, _entity(hire), _title(hire), _payload(act, hire, why))
 
 
 def _entity(hire: HireAgent) -> str:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from core.commands.registry import Act
+from core.commands.shaping import cover_tasks
 from core.domain.entities import AgentRecord, Approval, Mention, Round, Run, Task, TaskDep
 from core.domain.errors import Conflict, Fenced
 from core.domain.lifecycles import APPROVAL, ROUND, TASK, Who
@@ -45,6 +46,8 @@ def move_task(
         _settle(act, moved)
     elif moved.round_id is not None:
         note_progress(act, moved.round_id)
+    if task.status == TaskStatus.DRAFT:
+        cover_tasks(act, task.goal_id)
     return moved
 
 

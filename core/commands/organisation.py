@@ -39,21 +39,13 @@ class ProposeOrganisation(Command):
 @handles(ProposeOrganisation)
 def propose_organisation(act: Act, command: ProposeOrganisation) -> Answer:
     changes = [change.model_dump(mode="json", exclude_none=True) for change in command.changes]
-    approval = _ask(act, "", {"changes": changes, "why": command.why})
+    approval = _ask(act, {"changes": changes, "why": command.why})
     return {"id": approval.id, "payload_hash": approval.payload_hash}
 
 
-def request_organisation(act: Act, entity: str, title: str, payload: dict[str, Any]) -> Approval:
-    """A review that RequestApproval asks for. Without `changes` it is a question only, which settles nothing else."""
-    if entity != _ENTITY:
-        raise Invalid(f"The organisation is the company's, not {entity}'s.", f"Ask about {_ENTITY}.")
-    return _ask(act, title, payload)
-
-
-def _ask(act: Act, title: str, payload: dict[str, Any]) -> Approval:
-    if "changes" in payload:
-        payload = _with_charts(act, payload)
-    approval = ask(act, ApprovalKind.ORG_CHANGE, _ENTITY, title or _title(payload), payload)
+def _ask(act: Act, payload: dict[str, Any]) -> Approval:
+    payload = _with_charts(act, payload)
+    approval = ask(act, ApprovalKind.ORG_CHANGE, _ENTITY, _title(payload), payload)
     review_organisation(act, OrgStatus.PENDING_REVIEW)
     return approval
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from core.blackboard.transaction import Transaction
 from core.domain.actors import Actor
@@ -13,7 +13,7 @@ from core.domain.entities import AgentRecord, Run
 from core.domain.errors import Forbidden, Invalid
 from core.domain.guardrails import Guardrails
 from core.domain.lifecycles import Who
-from core.domain.limits import TEXT_MAX, TITLE_MAX
+from core.domain.limits import LINES_MAX, NESTED_MAX, TEXT_MAX, TITLE_MAX
 
 Answer = dict[str, Any]
 INTEGER_MAX = 2**63 - 1
@@ -33,6 +33,15 @@ Title = Annotated[
     AfterValidator(_sound),
 ]
 Text = Annotated[str, StringConstraints(max_length=TEXT_MAX), AfterValidator(_sound)]
+
+
+def _together(texts: tuple[str, ...]) -> tuple[str, ...]:
+    if sum(map(len, texts)) > TEXT_MAX:
+        raise ValueError(f"together they are longer than {TEXT_MAX} characters")
+    return texts
+
+
+Lines = Annotated[tuple[Text, ...], Field(max_length=LINES_MAX), AfterValidator(_together)]
 Reason = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=2000),
@@ -41,7 +50,9 @@ Reason = Annotated[
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,39}$")]
 
 
-def _require_storable(value: Any) -> None:
+def _require_storable(value: Any, deep: int = 0) -> None:
+    if deep > NESTED_MAX:
+        raise ValueError(f"lists and objects are nested more than {NESTED_MAX} deep")
     if isinstance(value, str):
         _sound(value)
     elif isinstance(value, int) and not -INTEGER_MAX <= value <= INTEGER_MAX:
@@ -51,10 +62,10 @@ def _require_storable(value: Any) -> None:
     elif isinstance(value, Mapping):
         for name, part in value.items():
             _require_storable(name)
-            _require_storable(part)
+            _require_storable(part, deep + 1)
     elif isinstance(value, (list, tuple)):
         for part in value:
-            _require_storable(part)
+            _require_storable(part, deep + 1)
 
 
 class Request(BaseModel):

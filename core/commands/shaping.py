@@ -4,8 +4,10 @@ from collections.abc import Iterable
 
 from core.commands.registry import Act
 from core.domain.actors import Agent
-from core.domain.entities import Goal
-from core.domain.errors import Invalid
+from core.domain.entities import Goal, Task, TaskDep
+from core.domain.errors import Conflict, Invalid
+from core.domain.goals import content_hash, draft_hash
+from core.domain.lifecycles import Who
 from core.domain.shape import Shaped, missing_of
 from core.domain.states import GoalStatus, Origin, RunKind
 
@@ -31,3 +33,37 @@ def clear_review(act: Act, goal: Goal) -> None:
     # These the person asked for, with a draft of their own that is to be split (S1-11).
     if act.run.kind != RunKind.SPLIT or goal.origin != Origin.OPERATOR:
         act.tx.update(goal, "GoalReviewCleared", touch=False, reviewed_by=None, reviewed_at=None, reviewed_hash=None)
+
+
+def text_hash(goal: Goal) -> str:
+    """The hash of a goal's own text, without its draft tasks."""
+    return content_hash(goal.title, goal.description, goal.must_haves, goal.constraints, goal.out_of_scope)
+
+
+def cover_tasks(act: Act, goal_id: int) -> Goal:
+    """Let a draft's hash cover its draft tasks as they are now: what a person reviews is all that would begin (C-10).
+
+    It touches the goal not at all (S1-16). A review that still stands covers them too: these the person made or asked for.
+    """
+    goal = act.tx.get(Goal, goal_id)
+    if goal.status != GoalStatus.DRAFT:
+        return goal
+    drafts = "SELECT id FROM tasks WHERE goal_id = :goal AND status = 'draft'"
+    tasks = act.tx.select(Task, f"id IN ({drafts}) ORDER BY id", goal=goal_id)
+    edges = act.tx.select(TaskDep, f"task_id IN ({drafts}) ORDER BY id", goal=goal_id)
+    hashed = draft_hash(text_hash(goal), goal, tasks, edges)
+    if hashed == goal.content_hash:
+        return goal
+    reviewed = hashed if goal.reviewed_hash == goal.content_hash else goal.reviewed_hash
+    return act.tx.update(goal, "DraftTasksCovered", touch=False, content_hash=hashed, reviewed_hash=reviewed)
+
+
+def is_own_draft(act: Act, goal: Goal) -> bool:
+    """Whether the acting agent made the goal; what a CEO drafted is the CEO's in office, whoever that is now."""
+    return goal.created_by == act.label or (goal.origin == Origin.CEO and Who.CEO in act.capacities)
+
+
+def require_read(goal: Goal, seen: str | None) -> None:
+    """Raises Conflict when a draft or its tasks are no longer what the person read, whose hash is `seen`."""
+    if seen is not None and seen != goal.content_hash:
+        raise Conflict(f"{goal.name_tag} or its draft tasks changed since you read it.", "Read it again, then decide.")

@@ -11,6 +11,7 @@ from core.commands.registry import Act, Answer, Command, Reason, Slug, Text, Tit
 from core.commands.runs import end_live_runs
 from core.domain.entities import AgentRecord, Mention, Task
 from core.domain.errors import Conflict
+from core.domain.limits import CAPABILITIES
 from core.domain.organisation import changed_chart
 from core.domain.states import AgentStatus, MentionStatus, TaskStatus
 
@@ -90,7 +91,7 @@ class EditAgent(Command):
     who = letters("H")
     agent: Slug
     name: Title | None = None
-    capabilities: tuple[Slug, ...] | None = Field(None, max_length=50)
+    capabilities: tuple[Slug, ...] | None = Field(None, max_length=CAPABILITIES)
     manager: Slug | Literal[""] | None = Field(None, description="Who it reports to; empty: nobody")
     duties: Text | None = Field(None, max_length=2000, description="What it is responsible for")
     runner: dict[str, Any] | None = Field(None, description="Runner kind and settings, whole")

@@ -9,14 +9,14 @@ from pydantic import BaseModel, ConfigDict, Field
 from core.commands.bounds import require_no_endless_work
 from core.commands.dependencies import Dependency, add_dependency
 from core.commands.moves import join_round, move_task
-from core.commands.registry import Act, Answer, Command, Slug, Text, Title, handles, letters
-from core.commands.shaping import clear_review, require_shape
+from core.commands.registry import Act, Answer, Command, Lines, Slug, Text, Title, handles, letters
+from core.commands.shaping import clear_review, cover_tasks, is_own_draft, require_shape
 from core.domain.discussion import PLACEHOLDER, placeholder_key
 from core.domain.entities import Goal, Round, Task
 from core.domain.errors import Conflict, Forbidden, Invalid
 from core.domain.goals import is_reviewed
 from core.domain.lifecycles import TASK, Who
-from core.domain.limits import REVIEW_ATTEMPTS, TASKS_PER_RUN
+from core.domain.limits import CAPABILITIES, LINES_MAX, REVIEW_ATTEMPTS, TASKS_PER_RUN
 from core.domain.risk import higher, raised
 from core.domain.shape import missing_of
 from core.domain.states import (
@@ -37,12 +37,14 @@ class NewTask(BaseModel):
     title: Title
     intent: Text = ""
     end_state: Text = Field("", description="What can be checked when it is done (S3-20)")
-    constraints: tuple[Text, ...] = ()
-    must_haves: tuple[str, ...] = Field((), description="Ids of the goal's must-haves that it covers")
-    capabilities: tuple[Slug, ...] = Field((), description="What its agent must be able to do")
+    constraints: Lines = ()
+    must_haves: tuple[str, ...] = Field(
+        (), max_length=LINES_MAX, description="Ids of the goal's must-haves that it covers"
+    )
+    capabilities: tuple[Slug, ...] = Field((), max_length=CAPABILITIES, description="What its agent must be able to do")
     arguments: dict[str, Any] = Field(default_factory=dict, description="Facts for the agent's program")
     risk: Risk = Field(Risk.STANDARD, description="What is about risk control or live trading is high anyway (S3-16)")
-    tags: tuple[Text, ...] = Field((), description="What kind of work it is; a red line may name one")
+    tags: Lines = Field((), description="What kind of work it is; a red line may name one")
     priority: int = Field(2, ge=0, le=4, description="0 is most urgent")
     depends_on: tuple[Dependency, ...] = ()
     parent: int | None = None
@@ -149,7 +151,7 @@ def create_task(act: Act, command: CreateTask) -> Answer:
     goal = act.tx.get(Goal, command.goal)
     if goal.status not in (GoalStatus.DRAFT, GoalStatus.PLANNING, GoalStatus.ACTIVE):
         raise Conflict(f"{goal.name_tag} is {goal.status}: it takes no new task.", "Make a new goal.")
-    if Who.CEO in act.capacities and not (is_reviewed(goal) or goal.created_by == act.label):
+    if Who.CEO in act.capacities and not (is_reviewed(goal) or is_own_draft(act, goal)):
         raise Forbidden(f"{goal.name_tag} is not reviewed.", "The CEO adds tasks only below a reviewed goal (S1-21).")
     admit_work_of_agents(act, goal)
     new = NewTask(**command.model_dump(exclude={"goal", "draft"}))
@@ -157,6 +159,7 @@ def create_task(act: Act, command: CreateTask) -> Answer:
     round_ = None if command.draft else open_round_of(act, goal)
     status = TaskStatus.DRAFT if round_ is None else TaskStatus.PENDING
     task = add_task(act, goal, new, status, round_)
+    cover_tasks(act, goal.id)
     return {"id": task.id, "status": str(task.status), "goal": goal.id}
 
 
@@ -226,9 +229,11 @@ class EditTask(Command):
     title: Title | None = None
     intent: Text | None = None
     end_state: Text | None = None
-    constraints: tuple[Text, ...] | None = None
-    must_haves: tuple[str, ...] | None = Field(None, description="Ids of the goal's must-haves that it covers")
-    capabilities: tuple[Slug, ...] | None = None
+    constraints: Lines | None = None
+    must_haves: tuple[str, ...] | None = Field(
+        None, max_length=LINES_MAX, description="Ids of the goal's must-haves that it covers"
+    )
+    capabilities: tuple[Slug, ...] | None = Field(None, max_length=CAPABILITIES)
     priority: int | None = Field(None, ge=0, le=4)
 
 
@@ -256,6 +261,7 @@ def edit_task(act: Act, command: EditTask) -> Answer:
     if changes:
         clear_review(act, act.tx.get(Goal, task.goal_id))
         act.tx.update(task, "TaskEdited", offer=task.offer + 1, broadcasts=0, **changes)
+        cover_tasks(act, task.goal_id)
     return {"id": task.id, "changed": names}
 
 

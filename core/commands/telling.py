@@ -56,7 +56,8 @@ def tell_author(act: Act, approval: Approval, words: str, *, wakes: bool) -> Non
     if not found:
         return
     kind = CommentKind.MAIL_REQUEST if wakes else CommentKind.MAIL_INFORM
-    body = f"@{found[0].slug} {approval.name_tag} ({approval.title}) {words}: {approval.note}"
+    said = f"{words}: {approval.note}" if approval.note else f"{words}."
+    body = f"@{found[0].slug} {approval.name_tag} ({approval.title}) {said}"
     letter = say(act, "LetterWritten", kind, body, goal=None)
     if wakes:
         mention(act, letter, [found[0].slug])

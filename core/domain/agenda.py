@@ -72,11 +72,16 @@ def agenda(living: Living) -> tuple[Item, ...]:
         *_stalled(goals, living),
         *(_single(goals[number]) for number in sorted(living.single) if number in goals and _is_more(goals[number])),
     ]
-    return tuple(item for item in found if item.entity not in living.asked)[:AGENDA_MAX]
+    return tuple(item for item in found if item.entity not in living.asked)
+
+
+def chosen(items: Iterable[Item], told: Collection[str]) -> tuple[Item, ...]:
+    """What one run looks at: first what is new, then what it was told of before, up to `AGENDA_MAX`."""
+    return tuple(sorted(items, key=lambda item: item.key in told)[:AGENDA_MAX])
 
 
 def news(items: Iterable[Item], told: Collection[str]) -> bool:
-    """Whether anything on the agenda was not on that of the last heartbeat's run."""
+    """Whether anything on the agenda was not on that of an earlier heartbeat's run."""
     return any(item.key not in told for item in items)
 
 

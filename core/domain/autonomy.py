@@ -37,6 +37,24 @@ def limit_reached(company: Company, spent: int) -> Limit | None:
     return Limit.BUDGET if spent >= company.budget_micros else None
 
 
+def why_held(goal: Goal, *, spoken: bool, busy: bool, has_draft: bool) -> str:
+    """Why a CEO's draft is not stage B's to dispatch, in words; empty if it is (D-01).
+
+    `spoken`: a person said something about it; `busy`: the CEO has a run; `has_draft`: there is a task to begin with.
+    """
+    if goal.auto_dispatched_at is not None:
+        return "it was recalled: only you dispatch it"
+    if goal.reviewed_by is not None:
+        return "you reviewed it: only you dispatch it"
+    if goal.exploring:
+        return "it is still talked over: only you dispatch it"
+    if spoken:
+        return "you spoke about it: only you dispatch it"
+    if busy:
+        return "its author is still at it"
+    return "" if has_draft else "it has no draft task to begin with"
+
+
 def why_limited(limit: Limit, company: Company, spent: int) -> str:
     """The limit for people."""
     match limit:

@@ -22,6 +22,10 @@ class Attempts:
     refused: bool = False
 
 
+PROPOSE = "propose"
+"""The name under which attempts to propose the next goal are counted."""
+
+
 @dataclass(frozen=True, slots=True)
 class Facts:
     """Only what lives: finished goals, rounds, tasks and runs are not in it and cost nothing."""
@@ -52,8 +56,10 @@ class Facts:
     living: Living | None = None  # what the agenda is found in, while a heartbeat is due
     mission_told: bool = False  # that there is none, since it last changed
     nothing_to_propose: bool = False  # the CEO made no draft, and no goal and nothing of the company changed since
+    proposing: Attempts = Attempts()  # runs that failed to propose since one succeeded, or the operator said go on
     stage_b_spent: int = 0  # today, micros
     spoken_about: frozenset[int] = frozenset()  # CEO's drafts about which a person said something; at stage B
+    taskless: frozenset[int] = frozenset()  # CEO's drafts without a draft task; at stage B
     unsplit: Mapping[int, int] = field(default_factory=dict)  # by person's draft that gets tasks: ended attempts
     tick: int = 0
 

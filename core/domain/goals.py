@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from core.domain.actors import HUMAN
-from core.domain.entities import Goal, MustHave
+from core.domain.discussion import is_placeholder
+from core.domain.entities import Goal, MustHave, Task, TaskDep
 from core.domain.limits import MISSION_SENTINELS
 
 
@@ -32,6 +33,35 @@ def content_hash(
     return canonical_hash(
         [title, description, musts, list(constraints), *([list(out_of_scope)] if out_of_scope else [])]
     )
+
+
+def draft_hash(text: str, goal: Goal, tasks: Iterable[Task], edges: Iterable[TaskDep]) -> str:
+    """The hash of all that a dispatch would begin: a draft's own text (its `content_hash`) and its draft tasks (C-10).
+
+    `edges` are what those tasks wait for. A placeholder that says what the goal says adds nothing.
+    """
+    waits: dict[int, list[list[Any]]] = {}
+    for edge in edges:
+        waits.setdefault(edge.task_id, []).append([edge.depends_on, edge.on_fail, edge.met])
+    told = [
+        [task.id, *(getattr(task, name) for name in _READ_OF_TASKS), sorted(waits.get(task.id, []))]
+        for task in tasks
+        if not _only_stands_for(goal, task)
+    ]
+    return canonical_hash([text, sorted(told)]) if told else text
+
+
+_USUAL_PRIORITY = 2
+_READ_OF_TASKS = (
+    "title", "intent", "end_state", "constraints", "must_haves", "capabilities", "arguments", "risk", "tags",
+    "priority", "parent_id", "retry_of",
+)  # fmt: skip
+
+
+def _only_stands_for(goal: Goal, task: Task) -> bool:
+    more = (task.end_state, *task.constraints, *task.must_haves, *task.capabilities, *task.tags, *task.arguments)
+    said = (task.title, task.intent) == (goal.title, goal.description or goal.title)
+    return is_placeholder(task) and said and not any(more) and task.priority == _USUAL_PRIORITY
 
 
 def not_verifiable(must_haves: Iterable[MustHave]) -> list[str]:

@@ -5,19 +5,38 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from core.domain.actors import HUMAN, SYSTEM
 from core.domain.entities import AgentRecord
 from core.domain.states import AgentStatus
 
 _MICROS = 1_000_000
 
 
+RESERVED = frozenset({HUMAN, SYSTEM, "operator", "all", "everyone", "ticker", "dispatcher"})
+"""Names that stand for a person, for the program or for everybody: an agent bears none of them."""
+# Letters that are drawn as nothing: they are no format characters by their category.
+_BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+
+
 def same_name(one: str, other: str) -> bool:
-    """Whether people would take two names for one: width, case and blanks do not tell them apart (F26)."""
+    """Whether people would take two names for one: width, case, blanks and what nobody sees tell none apart (F26)."""
     return _plain(one) == _plain(other)
 
 
+def is_visible(name: str) -> bool:
+    """Whether anything of a name is seen."""
+    return bool(_plain(name))
+
+
 def _plain(name: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+    return " ".join("".join(each for each in folded if not _is_unseen(each)).split())
+
+
+def _is_unseen(letter: str) -> bool:
+    # Controls and format characters, but for those that part words; variation selectors.
+    is_control = unicodedata.category(letter) in ("Cc", "Cf") and not letter.isspace()
+    return is_control or letter in _BLANK or "\ufe00" <= letter <= "\ufe0f" or "\U000e0100" <= letter <= "\U000e01ef"
 
 
 def same_hire(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from core.domain.actors import Agent
-from core.domain.entities import AgentRecord, Approval, Goal, Output, Task
+from core.domain.entities import Approval, Goal, Output, Task
 from core.domain.errors import Conflict, Forbidden, Invalid, NotFound
 from core.domain.states import ApprovalStatus, GoalStatus, RunKind, TaskStatus
 from core.simulation.laws import kept_counts
@@ -190,18 +190,3 @@ async def test_a_no_to_trying_again_ends_what_was_asked_about(world: World) -> N
     answer = await world.system("RequestApproval", **asked)
     await world.operator("DecideApproval", approval=answer["id"], decision="rejected", note="enough")
     assert (await world.goal(goal.id)).status == GoalStatus.CANCELLED
-
-
-async def test_a_hire_appears_in_the_transaction_that_uses_its_approval(world: World) -> None:
-    vera = await world.run("vera")
-    hire = {"slug": "dora", "name": "Dora", "role": "executor"}
-    asked = {"kind": "hire_agent", "entity": "company:1", "title": "Hire Dora?", "payload": hire}
-    answer = await world.do(vera, "RequestApproval", **asked)
-    assert await world.all(AgentRecord, "slug = 'dora'") == []
-    with pytest.raises(Conflict, match="already asks this"):
-        await world.do(vera, "RequestApproval", **asked)
-    await world.operator("DecideApproval", approval=answer["id"], decision="approved")
-    assert (await world.agent("dora")).manager_id == (await world.agent("vera")).id
-    assert (await world.find(Approval, answer["id"])).status == ApprovalStatus.CONSUMED
-    with pytest.raises(Conflict, match="already has that name"):
-        await world.do(vera, "RequestApproval", **asked)

@@ -40,6 +40,8 @@ async def told(world: World, kind: str) -> list[dict[str, Any]]:
 
 async def begun(world: World, *, discussion: bool = False) -> Goal:
     """A CEO's draft that stage B has dispatched."""
+    for run in await world.all(Run, "kind IN ('propose', 'heartbeat') AND status = 'queued'"):
+        await world.system("KillRun", run=run.id)
     goal = await world.a_goal(by="vera", reviewed=False)
     await world.system("DispatchGoal", goal=goal.id, discussion=discussion)
     return await world.goal(goal.id)

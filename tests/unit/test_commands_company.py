@@ -11,9 +11,8 @@ from core.domain.errors import Conflict, Invalid
 from core.domain.states import Role, RunKind, RunStatus, TaskStatus
 from tests.unit.world import World, a_company
 
-HIRE = {"kind": "hire_agent", "entity": "company:1", "title": "Hire Ada?"}
-ORG = {"kind": "org_change", "entity": "company:1", "title": "Ada leads Bob?"}
-ADA = {"slug": "ada", "name": "Ada", "role": "executor"}
+HIRE = ("ProposeHire", {"slug": "ada", "name": "Ada", "role": "executor", "why": "nobody counts"})
+ORG = ("ProposeOrganisation", {"changes": ({"agent": "vera", "duties": "the mission"},), "why": "nobody does"})
 
 
 async def mode(world: World) -> CeoMode:
@@ -27,9 +26,9 @@ async def mode(world: World) -> CeoMode:
     return resolve_ceo_mode(context).mode
 
 
-async def ask(world: World, what: dict[str, object]) -> int:
+async def ask(world: World, what: tuple[str, dict[str, object]]) -> int:
     vera = await world.run("vera")
-    answer = await world.do(vera, "RequestApproval", **what)
+    answer = await world.do(vera, what[0], **what[1])
     await world.finish(vera)
     return int(answer["id"])
 
@@ -41,11 +40,11 @@ async def decide(world: World, approval: int, decision: str) -> None:
 async def test_the_ceos_mode_follows_hires_and_reviews_of_the_organisation(tmp_path: Path) -> None:
     async with a_company(tmp_path, staff={"vera": Role.CEO}) as world:
         assert await mode(world) == CeoMode.TEAM_BUILDING
-        first = await ask(world, {**HIRE, "payload": ADA})
+        first = await ask(world, HIRE)
         assert await mode(world) == CeoMode.AWAITING_HIRE
         await decide(world, first, "rejected")
         assert await mode(world) == CeoMode.TEAM_BUILDING
-        await decide(world, await ask(world, {**HIRE, "payload": ADA}), "approved")
+        await decide(world, await ask(world, HIRE), "approved")
         assert await mode(world) == CeoMode.OPERATING
         review = await ask(world, ORG)
         assert await mode(world) == CeoMode.AWAITING_ORG
@@ -57,7 +56,7 @@ async def test_a_hire_that_waits_goes_before_a_review_of_the_organisation(tmp_pa
     async with a_company(tmp_path, staff={"vera": Role.CEO}) as world:
         await ask(world, ORG)
         assert await mode(world) == CeoMode.TEAM_BUILDING
-        await ask(world, {**HIRE, "payload": ADA})
+        await ask(world, HIRE)
         assert await mode(world) == CeoMode.AWAITING_HIRE
 
 

@@ -160,17 +160,18 @@ async def test_so_many_hires_wait_and_no_more(world: World) -> None:
         await propose(world)
 
 
-async def test_the_general_question_goes_the_same_way(world: World) -> None:
-    vera = await world.run("vera")
-    asked = {"kind": "hire_agent", "entity": "company:1", "title": "Dora?", "payload": {**DORA, "capabilities": ["x"]}}
-    answer = await world.do(vera, "RequestApproval", **asked)
-    approval = await world.find(Approval, answer["id"])
-    assert (approval.entity, approval.title, approval.payload["manager"]) == ("hire:dora", "Dora?", "vera")
-    with pytest.raises(Invalid, match="about the company"):
-        await world.do(vera, "RequestApproval", **{**asked, "entity": "agent:1"})
-    await world.finish(vera)
-    with pytest.raises(Conflict, match="already asks this"):
-        await propose(world)
+@pytest.mark.parametrize("kind", ["hire_agent", "org_change"])
+async def test_hires_and_the_organisation_are_asked_by_the_ceo_and_by_their_own_commands_only(
+    world: World, kind: str
+) -> None:
+    asked = {"kind": kind, "entity": "company:1", "title": "Harmless", "payload": {**DORA, "role": "ceo"}}
+    vera, cora = await world.run("vera"), await world.run("cora")
+    for actor in (vera, cora):
+        with pytest.raises(Invalid, match="not asked like this"):
+            await world.do(actor, "RequestApproval", **asked)
+    with pytest.raises(Forbidden):
+        await world.do(cora, "ProposeHire", **DORA)
+    assert await world.pending("company:1") == []
 
 
 # Decided ------------------------------------------------------------------------------------------------------------

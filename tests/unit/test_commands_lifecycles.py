@@ -238,6 +238,8 @@ async def test_the_moves_of_the_table_happen_and_nothing_else_does(thing: str, s
                 if act == "ReviewTask":
                     arguments |= {"opened_outputs": await outputs_of(world, number), "dimensions": FIVE}
                 if may(thing, act, state, target, letter):
+                    if (act, letter) == ("DispatchGoal", "S"):
+                        await left_to_stage_b(world, number, actors["X"])
                     await world.do(actors[letter], act, **arguments)
                     after = await world.find(SUBJECT[thing], number)
                     assert after.status == target, (act, letter)  # type: ignore[attr-defined]
@@ -245,6 +247,13 @@ async def test_the_moves_of_the_table_happen_and_nothing_else_does(thing: str, s
                     break
                 await refused(world, actors[letter], act, arguments, state)
                 assert await world.find(SUBJECT[thing], number) == before, (act, letter)
+
+
+async def left_to_stage_b(world: World, goal: int, ceo: Actor) -> None:
+    """The CEO changed its draft, so that nobody has reviewed it, and is at rest."""
+    await world.do(ceo, "EditGoal", goal=goal, description="as it is now")
+    assert isinstance(ceo, Agent)
+    await world.finish(ceo)
 
 
 async def cleared(world: World) -> None:

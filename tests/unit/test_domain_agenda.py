@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from core.domain.agenda import AGENDA_MAX, Living, agenda, news
+from core.domain.agenda import AGENDA_MAX, Living, agenda, chosen, news
 from core.domain.entities import Goal, Round, Task, TaskDep
 from core.domain.states import BlockKind, GoalStatus, OnFail, RoundStatus, TaskStatus
 from tests.unit.facts import NOW, a
@@ -109,7 +109,13 @@ def test_what_the_operator_was_asked_about_is_in_the_inbox_and_not_on_it() -> No
 
 
 def test_it_is_bounded() -> None:
-    assert len(found(*(a(Task, id=n, status=TaskStatus.BLOCKED) for n in range(1, 200)))) == AGENDA_MAX
+    items = agenda(Living(goals=(GOAL,), tasks=tuple(a(Task, id=n, status=TaskStatus.BLOCKED) for n in range(1, 200))))
+    first = chosen(items, ())
+    assert len(first) == AGENDA_MAX
+    # What is new goes first, also when it stands beyond the first ones.
+    told = [item.key for item in items[:-1]]
+    assert news(items, told)
+    assert chosen(items, told)[0] == items[-1]
 
 
 def keys(*tasks: Task) -> list[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from core.domain.autonomy import limit_reached, why_limited
+from core.domain.autonomy import limit_reached, why_held, why_limited
 from core.domain.facts import Facts
 from core.domain.states import Autonomy, GoalStatus, Origin, Role, RunKind
 from core.domain.tick.actions import Action, Held, Item, Step, pick, queue
@@ -17,16 +17,15 @@ def stage_b(facts: Facts, now: int) -> Iterator[Item]:
     if limit is not None:
         yield Action(Step.HEARTBEAT, "ReturnAutonomy", {}, why_limited(limit, company, facts.stage_b_spent))
         return
-    busy = {agent.slug for agent in facts.agents if any(run.agent_id == agent.id for run in facts.runs)}
+    ceos = {agent.id for agent in facts.agents if agent.role == Role.CEO}
+    busy = any(run.agent_id in ceos for run in facts.runs)
     for goal in facts.goals:
         if goal.status != GoalStatus.DRAFT or goal.origin != Origin.CEO or goal.paused_at is not None:
             continue
-        if goal.auto_dispatched_at is not None:
-            yield Held(f"goal:{goal.id}", "it was recalled: only you dispatch it")
-        elif goal.id in facts.spoken_about:
-            yield Held(f"goal:{goal.id}", "you spoke about it: only you dispatch it")
-        elif goal.created_by in busy:
-            yield Held(f"goal:{goal.id}", "its author is still at it")
+        spoken, has_draft = goal.id in facts.spoken_about, goal.id not in facts.taskless
+        why = why_held(goal, spoken=spoken, busy=busy, has_draft=has_draft)
+        if why:
+            yield Held(f"goal:{goal.id}", why)
         else:
             yield Action(Step.HEARTBEAT, "DispatchGoal", {"goal": goal.id}, "stage B: a new draft of the CEO")
             return

@@ -7,11 +7,12 @@ from core.domain import agenda as found
 from core.domain.autonomy import is_idle
 from core.domain.company_items import mission_missing
 from core.domain.entities import AgentRecord
-from core.domain.facts import Facts
+from core.domain.facts import PROPOSE, Facts
 from core.domain.goals import mission_is_defined
-from core.domain.limits import HEARTBEAT_MS
+from core.domain.limits import HEARTBEAT_MS, RUN_ATTEMPTS
 from core.domain.states import GoalStatus, Origin, Role, RunKind
-from core.domain.tick.actions import Action, Item, Step, pick, queue
+from core.domain.tick.actions import Action, Held, Item, Step, pick, queue
+from core.domain.tick.rounds import is_asked
 
 
 def is_due(heartbeat_at: int | None, called: bool, now: int) -> bool:
@@ -26,6 +27,7 @@ def heartbeat(facts: Facts, now: int) -> Iterator[Item]:
     # After a crash or a closed room nobody waits a quarter of an hour for what had begun already.
     idle = is_idle(facts.company, facts.goals)
     is_cut_off = facts.proposal_cut_off and idle and mission_is_defined(facts.company.mission)
+    is_cut_off = is_cut_off and facts.proposing.failed < RUN_ATTEMPTS
     if not is_due(facts.heartbeat_at, facts.heartbeat_called, now) and not is_cut_off:
         return
     ceo = pick(facts, (Role.CEO,))
@@ -40,10 +42,12 @@ def heartbeat(facts: Facts, now: int) -> Iterator[Item]:
 def _look_after(facts: Facts, ceo: AgentRecord, now: int) -> Iterator[Item]:
     """A goal is alive: one run with exactly the agenda, if there is anything new on it."""
     living = facts.living or found.Living()
-    items = found.agenda(living)
+    everything = found.agenda(living)
     # Who calls the CEO wants it to look again at what it has seen before, too.
-    if items and (facts.heartbeat_called or found.news(items, living.told)):
-        result = f"{len(items)} on the agenda"
+    if everything and (facts.heartbeat_called or found.news(everything, living.told)):
+        items = found.chosen(everything, living.told)
+        result = f"{len(everything)} on the agenda"
+        result += f", the first {len(items)} of them now" if len(items) < len(everything) else ""
         agenda = [item.told() for item in items]
         yield _note(facts, found.AGENDA, result, agenda=agenda)
         brief = {"agenda": agenda, "called": facts.heartbeat_called}
@@ -63,10 +67,26 @@ def _refill(facts: Facts, ceo: AgentRecord, now: int, is_cut_off: bool) -> Itera
             yield _note(facts, found.MISSION_MISSING, mission_missing(facts.company.locale))
     elif facts.nothing_to_propose and not facts.heartbeat_called and not is_cut_off:
         yield _note(facts, found.NORMAL, "no goal is alive, and the CEO had none to propose; nothing changed since")
+    elif facts.proposing.failed >= RUN_ATTEMPTS and not facts.heartbeat_called:
+        yield from _ask_about_proposals(facts, ceo)
     else:
         yield _note(facts, found.IDLE, "no goal is alive")
         brief = {"called": facts.heartbeat_called}
         yield queue(Step.HEARTBEAT, RunKind.PROPOSE, ceo, f"propose:{now}", "no goal is alive", brief=brief)
+
+
+def _ask_about_proposals(facts: Facts, ceo: AgentRecord) -> Iterator[Item]:
+    """As often as anything may be tried, it failed: the operator decides whether it is tried again (F23)."""
+    result = f"no goal is alive; {ceo.name} failed {facts.proposing.failed} times to propose one"
+    yield _note(facts, found.NORMAL, result)
+    entity = f"company:{facts.company.id}"
+    if not facts.proposing.asked and not is_asked(facts, entity):
+        title = f"{ceo.name} failed {facts.proposing.failed} times to propose the next goal"
+        payload = {"what": "try_again", "base": PROPOSE}
+        arguments = {"kind": "question", "entity": entity, "title": title[:200], "payload": payload}
+        yield Action(Step.HEARTBEAT, "RequestApproval", arguments, title)
+    said_no = "the operator said no; a call of the CEO tries again"
+    yield Held(entity, said_no if facts.proposing.refused else "it waits for the operator's answer")
 
 
 def _note(facts: Facts, kind: str, result: str, **more: Any) -> Action:
