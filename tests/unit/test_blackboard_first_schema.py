@@ -3,10 +3,13 @@
 import sqlite3
 from pathlib import Path
 
+import pytest
+
 from core.blackboard import migrations
 from core.blackboard.fold import rebuild_and_compare
 from core.blackboard.rows import as_json, stored
-from core.domain.entities import Entity, Goal, Output, Review, Task
+from core.domain.budgets import MONEY_MAX
+from core.domain.entities import Budget, Entity, Goal, Output, Review, Task
 from core.domain.records import fields_of
 from core.domain.states import ReviewStep
 from tests.unit.blackboard_support import a_board, the_writer
@@ -72,3 +75,43 @@ async def test_rows_and_events_of_the_first_schema_agree_after_it_and_can_be_cha
         changed = await writer.submit(lambda tx: tx.update(tx.get(Task, 1), "TaskEdited", tags=("live_trading",)))
         assert changed.tags == ("live_trading",)
         assert await writer.submit(lambda tx: rebuild_and_compare(tx.connection)) == []
+
+
+def a_board_of_schema_two(path: Path, budget_micros: int) -> None:
+    """A board from before there were budgets, with an agent that was given one."""
+    an_old_board(path)
+    row = {
+        "id": 1, "slug": "ada", "name": "Ada", "role": "executor", "capabilities": [], "manager_id": None,
+        "runner": {"kind": "rehearsal"}, "status": "active", "max_runs": 1, "budget_micros": budget_micros,
+        "cooldown_until": None, "created_at": 5, "updated_at": 5, "version": 1,
+    }  # fmt: skip
+    with sqlite3.connect(path, isolation_level=None) as connection:
+        for statement in migrations.statements(migrations.steps()[2]):
+            connection.execute(statement)
+        connection.execute("PRAGMA user_version=2")
+        marks = ", ".join("?" * len(row))
+        connection.execute(
+            f"INSERT INTO agents({', '.join(row)}) VALUES ({marks})", [stored(value) for value in row.values()]
+        )
+        connection.execute(
+            "INSERT INTO events(at, actor, entity, entity_id, kind, changed)"
+            " VALUES (6, 'human', 'agents', 1, 'AgentHired', ?)",
+            (as_json(row),),
+        )
+        connection.execute("INSERT INTO counts VALUES ('agents', 'active', 1)")
+    connection.close()
+
+
+@pytest.mark.parametrize(("given", "held"), [(500_000, [500_000]), (2**62, [MONEY_MAX]), (0, [])])
+async def test_what_an_agent_was_given_before_there_were_budgets_holds_it(
+    tmp_path: Path, given: int, held: list[int]
+) -> None:
+    path = tmp_path / "company" / "board.db"
+    a_board_of_schema_two(path, given)
+    for _ in range(2):
+        async with a_board(path) as board:
+            writer = the_writer(board)
+            budgets = await writer.submit(lambda tx: tx.select(Budget, "scope = 'agent' AND scope_id = 1"))
+            assert [(each.limit_micros, each.period) for each in budgets] == [(micros, "day") for micros in held]
+            assert [each.created_at for each in budgets] == [6 for _ in held]
+            assert await writer.submit(lambda tx: rebuild_and_compare(tx.connection)) == []
