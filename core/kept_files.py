@@ -30,6 +30,14 @@ class KeptFiles(ABC):
         self._readers = readers
         self._due = asyncio.Event()
         self._due.set()
+        self.warnings: tuple[str, ...] = ()  # what could not be written, for people
+
+    def warn(self, problems: Iterable[str]) -> None:
+        """Keep what could not be written; it is told once, until it changes."""
+        before, self.warnings = self.warnings, tuple(problems)
+        for problem in self.warnings:
+            if problem not in before:
+                _LOG.warning("%s", problem)
 
     @abstractmethod
     async def make_good(self) -> list[Path]:
@@ -58,7 +66,7 @@ class KeptFiles(ABC):
             self._due.set()
             raise
         except (OSError, BoardError) as error:
-            _LOG.warning("%s could not be written to %s: %s", self.told, self.folder, error)
+            self.warn([f"{self.told} could not be written to {self.folder}: {error}"])
 
     async def missing(self, places: Iterable[Path]) -> list[Path]:
         """Those places in the folder where nothing is. A link that leads nowhere is something."""

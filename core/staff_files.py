@@ -31,15 +31,25 @@ class StaffFiles(KeptFiles):
     async def make_good(self) -> list[Path]:
         locale = str(await self._readers.value("SELECT locale FROM company"))
         written: list[Path] = []
+        in_the_way: list[str] = []
         for row in await self._readers.all(_HIRED):
             slug = str(row["slug"])
             if _SLUG.fullmatch(slug) is None or row["hired"] is None:
                 continue
-            missing = await self.missing(self.folder / slug / name for name in FILES)
-            if missing:
-                texts = _texts(row, locale)
-                written += await self.write({place: texts[place.name] for place in missing})
+            try:
+                written += await self._make_good(slug, row, locale)
+            except OSError as error:
+                # One folder in the way keeps nobody else from theirs.
+                in_the_way.append(f"{slug}: {error}")
+        self.warn(f"files of {each}" for each in in_the_way)
         return written
+
+    async def _make_good(self, slug: str, row: Mapping[str, Any], locale: str) -> list[Path]:
+        missing = await self.missing(self.folder / slug / name for name in FILES)
+        if not missing:
+            return []
+        texts = _texts(row, locale)
+        return await self.write({place: texts[place.name] for place in missing})
 
 
 def _texts(row: Mapping[str, Any], locale: str) -> dict[str, str]:

@@ -13,7 +13,7 @@ from core.domain.staff_files import FILES, staff_files
 from core.domain.states import Role
 from core.staff_files import StaffFiles
 from tests.unit.test_commands_hiring import decide, propose
-from tests.unit.world import World, a_company
+from tests.unit.world import STAFF, World, a_company
 
 HIRE: dict[str, Any] = {
     "slug": "dora", "name": "Dora", "role": "executor", "capabilities": ("charts",), "runner": {"kind": "rehearsal"},
@@ -84,10 +84,28 @@ async def test_a_folder_that_leads_elsewhere_is_refused_and_the_company_goes_on(
     place = world.folder / link
     place.parent.mkdir(exist_ok=True)
     place.symlink_to(elsewhere)
-    await files_of(world).finish()
-    with pytest.raises(OSError, match="is a link"):
-        await files_of(world).make_good()
+    files = files_of(world)
+    await files.finish()
+    assert all("is a link" in warning for warning in files.warnings)
     assert list(elsewhere.iterdir()) == []
+    slugs = {warning.split()[2].rstrip(":") for warning in files.warnings}
+    assert slugs == (set(STAFF) if link == "agents" else {"ada"})
+    for slug in set(STAFF) - slugs:
+        assert sorted(texts_in(files.folder / slug)) == sorted(FILES)
+    place.unlink()
+    await files.make_good()
+    assert files.warnings == ()
+    assert sorted(texts_in(files.folder / "ada")) == sorted(FILES)
+
+
+async def test_a_file_in_the_place_of_a_folder_keeps_nobody_else_from_theirs(world: World) -> None:
+    files = files_of(world)
+    files.folder.mkdir()
+    (files.folder / "vera").write_text("mine", encoding="utf-8")
+    await files.make_good()
+    assert [warning.split(":")[0] for warning in files.warnings] == ["files of vera"]
+    assert (files.folder / "vera").read_text(encoding="utf-8") == "mine"
+    assert sorted(texts_in(files.folder / "bob")) == sorted(FILES)
 
 
 async def test_who_has_retired_gets_no_new_folder_and_keeps_the_old_one(world: World) -> None:
