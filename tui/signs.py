@@ -86,7 +86,7 @@ INBOX: dict[str, Look] = {
     "no reviewer": ("?", "no reviewer", "warn"),
     "no coordinator": ("?", "no leader", "warn"),
     "no ceo": ("?", "no CEO", "warn"),
-    "no mission": ("?", "no mission", "warn"),
+    "no mission": ("?", "mission", "warn"),
     "no runner": ("■", "no runner", "bad"),
 }
 _PAUSED: Look = ("‖", "paused", "warn")

@@ -28,7 +28,8 @@ def stage_b_lines(company: Company, amount: str, goals: Iterable[Goal], ways_bac
     ]
     drafts = [goal.name_tag for goal in may_begin(goals)]
     if drafts:
-        lines += ["", f"{', '.join(drafts)}: drafted, and may begin at once."]
+        waits = "which waits, begins" if len(drafts) == 1 else "which wait, begin"
+        lines += ["", f"{', '.join(drafts)}, {waits} {'now' if company.dispatching else 'when it is started'}."]
     if not company.dispatching:
         lines += ["", "The company is stopped: nothing begins before you start it."]
     return lines

@@ -362,7 +362,7 @@ def overtaken(approval: Approval, agents: list[AgentRecord]) -> str:
     payload = approval.payload
     is_change = approval.kind == ApprovalKind.ORG_CHANGE and "changes" in payload
     if is_change and not same_chart(chart_of(agents), payload["before"]):
-        return "overtaken, the organisation changed since: edit it to set it against today's, or reject it"
+        return "overtaken: the organisation changed after this was asked; edit it (also as it is), or reject it"
     if approval.kind != ApprovalKind.HIRE_AGENT:
         return ""
     slug, name = str(payload.get("slug", "")), str(payload.get("name", ""))

@@ -68,6 +68,8 @@ def require_place(path: Path) -> None:
     """Raises Invalid when a baseline could not be written there; asked before anything is played."""
     if path.is_dir() or not os.access(path.parent, os.W_OK):
         raise Invalid(f"{path} cannot be written.", "Name a file in a folder that is there and yours.")
+    if path.exists():
+        raise Invalid(f"{path} is there already; it was left as it is.", "Name another file, or take that away first.")
 
 
 def write_baseline(path: Path, report: Report) -> None:

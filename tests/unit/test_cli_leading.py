@@ -64,7 +64,7 @@ def test_stage_b_is_told_before_it_is_switched_on(folder: str, capsys: pytest.Ca
     assert main(["autonomy", folder, "B", "--budget", "2.50"]) == Exit.WAITS
     out, err = capsys.readouterr()
     assert "It may cost 2.50 USD a day" in out
-    assert "G1: drafted, and may begin at once." in out
+    assert "G1, which waits, begins now." in out
     assert f"opsroom autonomy {folder} A` goes back at once" in out
     assert f"opsroom autonomy {folder} B --budget 2.50 --yes" in err
     assert told(capsys, "autonomy", folder)["stage"] == "A"

@@ -31,8 +31,8 @@ COLUMNS = (
 )
 EMPTY = "No goal yet.\nThe CEO proposes one at its next heartbeat."
 STOPPED = "No goal yet.\nPress s to start the company: then the CEO proposes one."
-NO_CEO = "No goal yet.\nn begins one. No CEO is at work that would propose any: A shows who works here."
-NO_MISSION = "No goal yet.\nn begins one. The CEO proposes none before the company has a mission: M sets it."
+NO_CEO = "No goal yet.\nn begins one. No CEO is at work to propose any.\nA shows who works here."
+NO_MISSION = "No goal yet.\nn begins one.\nThe CEO proposes none without a mission: M sets it."
 
 
 class BoardPane(Vertical):
