@@ -12,6 +12,7 @@ from core.domain.shape import Shaped, missing_of
 from core.domain.states import GoalStatus, Origin, RunKind
 
 _NAMED = 10
+_HASH_SHOWN = 16
 
 
 def require_shape(act: Act, goal: Goal, tasks: Iterable[Shaped]) -> None:
@@ -43,7 +44,7 @@ def text_hash(goal: Goal) -> str:
 def cover_tasks(act: Act, goal_id: int) -> Goal:
     """Let a draft's hash cover its draft tasks as they are now: what a person reviews is all that would begin (C-10).
 
-    It touches the goal not at all (S1-16). A review that still stands covers them too: these the person made or asked for.
+    It touches the goal not at all (S1-16). A review that stands covers them too: the person made or asked for them.
     """
     goal = act.tx.get(Goal, goal_id)
     if goal.status != GoalStatus.DRAFT:
@@ -64,6 +65,9 @@ def is_own_draft(act: Act, goal: Goal) -> bool:
 
 
 def require_read(goal: Goal, seen: str | None) -> None:
-    """Raises Conflict when a draft or its tasks are no longer what the person read, whose hash is `seen`."""
-    if seen is not None and seen != goal.content_hash:
+    """Raises Conflict when a draft or its tasks are no longer what the person read, whose hash is `seen`.
+
+    The first `_HASH_SHOWN` signs of it are enough: so many are shown where people read.
+    """
+    if seen is not None and (len(seen) < _HASH_SHOWN or not goal.content_hash.startswith(seen)):
         raise Conflict(f"{goal.name_tag} or its draft tasks changed since you read it.", "Read it again, then decide.")

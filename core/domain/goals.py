@@ -38,17 +38,18 @@ def content_hash(
 def draft_hash(text: str, goal: Goal, tasks: Iterable[Task], edges: Iterable[TaskDep]) -> str:
     """The hash of all that a dispatch would begin: a draft's own text (its `content_hash`) and its draft tasks (C-10).
 
-    `edges` are what those tasks wait for. A placeholder that says what the goal says adds nothing.
+    `edges` are what those tasks wait for. One placeholder that says what the goal says adds nothing.
     """
     waits: dict[int, list[list[Any]]] = {}
     for edge in edges:
         waits.setdefault(edge.task_id, []).append([edge.depends_on, edge.on_fail, edge.met])
     told = [
-        [task.id, *(getattr(task, name) for name in _READ_OF_TASKS), sorted(waits.get(task.id, []))]
+        [task.id]
+        if _only_stands_for(goal, task)
+        else [task.id, *(getattr(task, name) for name in _READ_OF_TASKS), sorted(waits.get(task.id, []))]
         for task in tasks
-        if not _only_stands_for(goal, task)
     ]
-    return canonical_hash([text, sorted(told)]) if told else text
+    return text if [len(each) for each in told] == [1] else canonical_hash([text, sorted(told)])
 
 
 _USUAL_PRIORITY = 2

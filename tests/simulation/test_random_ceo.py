@@ -29,6 +29,7 @@ class Attempt:
         self.world = world
         self.source = random.Random(seed)
         self.read: object = None  # what the person last read and agreed to; None: nothing, or it changed since
+        self.shown: dict[str, object] = {}  # what the person had on the screen, by the hash that stood beside it
         self.told: list[str] = []
         self.runs: list[Agent] = []
         self.goal: Goal
@@ -49,22 +50,28 @@ class Attempt:
             if command == "DispatchGoal":
                 assert actor == OPERATOR, self.told
                 assert self.read == before, self.told
+                hashed = arguments.get("content_hash")
+                assert hashed is None or self.shown[hashed] == before, self.told
                 return
             await self.look(goal.id)
             assert self.goal.status in (GoalStatus.DRAFT, GoalStatus.CANCELLED), self.told
             assert {str(task.status) for task in self.tasks} <= {"draft", "cancelled"}, self.told
-            self.keep_account(actor, command, before, self.content())
+            self.keep_account(actor, command, arguments, before)
 
     async def look(self, goal_id: int) -> None:
         """The draft and its tasks as they are now."""
         self.goal, self.tasks = await self.world.read(
             lambda tx: (tx.get(Goal, goal_id), tx.select(Task, "goal_id = :g ORDER BY id", g=goal_id))
         )
+        self.shown.setdefault(self.goal.content_hash, self.content())
 
-    def keep_account(self, actor: Actor, command: str, before: object, after: object) -> None:
-        """A person's review covers what is there; so does an edit that changes something; other hands void both."""
-        if actor == OPERATOR:
-            agrees = command == "ReviewGoal" or (command == "EditGoal" and before != after) or self.read == before
+    def keep_account(self, actor: Actor, command: str, arguments: dict[str, Any], before: object) -> None:
+        """A person's review covers what was shown; so does an edit that changes something; other hands void both."""
+        after = self.content()
+        if actor == OPERATOR and command == "ReviewGoal":
+            self.read = self.shown[arguments["content_hash"]]
+        elif actor == OPERATOR:
+            agrees = (command == "EditGoal" and before != after) or self.read == before
             self.read = after if agrees and self.read != after else self.read
         elif before != after:
             self.read = None
@@ -123,7 +130,7 @@ class Attempt:
                 ("EditGoal", {"goal": goal_id, "title": word}),
                 ("EditGoal", {"goal": goal_id, "title": goal.title, "description": goal.description}),
                 ("EditGoal", {"goal": goal_id, "must_haves": ("count", word)}),
-                ("CreateTask", {"goal": goal_id, **new}),
+                *[("CreateTask", {"goal": goal_id, **new})] * 3,
                 ("EditTask", {"task": task, "intent": word}),
                 ("EditTask", {"task": task, "priority": self.source.randint(0, 4)}),
                 ("EnqueueTask", {"task": task}),
@@ -149,12 +156,13 @@ class Attempt:
 
     async def of_the_person(self, goal_id: int) -> Act:
         goal = self.goal
-        stale = self.source.random() < 0.2
+        # The person decides about what is on the screen, which may be older than the board.
+        hashed = goal.content_hash if self.source.random() < 0.7 else self.source.choice(list(self.shown))
         return self.source.choice(
             [
                 ("DispatchGoal", {"goal": goal_id, "discussion": self.source.random() < 0.5}),
-                ("DispatchGoal", {"goal": goal_id}),
-                ("ReviewGoal", {"goal": goal_id, "content_hash": "stale" if stale else goal.content_hash}),
+                ("DispatchGoal", {"goal": goal_id, "content_hash": hashed}),
+                *[("ReviewGoal", {"goal": goal_id, "content_hash": hashed})] * 4,
                 ("EditGoal", {"goal": goal_id, "title": goal.title, "description": goal.description}),
                 ("EditGoal", {"goal": goal_id, "description": f"as I want it {self.source.randint(0, 9)}"}),
                 ("ReviseGoal", {"goal": goal_id, "note": "smaller"}),

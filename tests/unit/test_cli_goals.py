@@ -1,14 +1,17 @@
 """Goals at the command line: how they stand, and what comes next."""
 
+import asyncio
 import json
 from pathlib import Path
 
 import pytest
 
+from core.company import OpenCompany
+from core.domain.actors import System
 from core.domain.entities import Goal
 from core.domain.states import GoalStatus
 from tests.unit.facts import a
-from tests.unit.test_cli_inbox import Play, company_where
+from tests.unit.test_cli_inbox import Play, Script, company_where
 from tui.cli import main
 from tui.cli.exits import Exit
 from tui.signs import of_goal
@@ -98,3 +101,40 @@ def test_a_new_company_says_that_agents_are_hired_first(tmp_path: Path, capsys: 
 def test_a_simulation_without_agents_is_refused_with_a_reason(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["simulate", "--agents", "0"]) == Exit.USAGE
     assert "nobody would work" in capsys.readouterr().err
+
+
+async def going_on(folder: str, script: Script) -> None:
+    """A company that is there already is opened again for a while."""
+    company = await OpenCompany.open(Path(folder), role="owner")
+    try:
+        await script(Play(company))
+    finally:
+        await company.close()
+
+
+def test_a_draft_is_decided_by_what_was_shown_beside_its_hash(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def drafted(play: Play) -> None:
+        await play.do("HireAgent", slug="vera", name="Vera", role="ceo")
+        await play.do("EditCompany", mission="Know every folder")
+        vera = await play.run(3, "vera")
+        await play.do("CreateGoal", vera, title="Audit", must_haves=("count",), split=False)
+        await play.do("FinishRun", System(), run=vera.run_id, status="succeeded")
+
+    async def added(play: Play) -> None:
+        vera = await play.run(3, "vera", key="later")
+        await play.do("CreateTask", vera, goal=1, title="Send it out", end_state="sent", must_haves=("M1",))
+
+    folder = company_where(tmp_path / "c", drafted)
+    assert main(["goal", "show", folder, "G1"]) == Exit.OK
+    shown = next(line.split()[1] for line in capsys.readouterr().out.splitlines() if line.startswith("hash"))
+    asyncio.run(going_on(folder, added))
+    for act in (["goal", "review"], ["goal", "dispatch"], ["approve"]):
+        assert main([*act, folder, "G1", "--hash", shown]) == Exit.REFUSED
+        assert "changed since you read it" in capsys.readouterr().err
+    assert main(["goal", "show", folder, "G1"]) == Exit.OK
+    shown = next(line.split()[1] for line in capsys.readouterr().out.splitlines() if line.startswith("hash"))
+    assert main(["approve", folder, "G1", "--hash", shown[:4]]) == Exit.REFUSED
+    assert main(["approve", folder, "G1", "--hash", shown]) == Exit.OK
+    assert main(["goal", "dispatch", folder, "G1", "--hash", shown]) == Exit.OK

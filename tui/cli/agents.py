@@ -155,7 +155,7 @@ def org(arguments: argparse.Namespace) -> int:
         return 0
     for row in rows:
         duties = f": {one_line(row['duties'])}" if row["duties"] else ""
-        say(f"{'  ' * min(row['depth'], 40)}{row['agent']}  {row['name']}, {row['role']}{duties}")
+        say(f"{'  ' * min(row['depth'], 40)}{row['agent']}  {one_line(row['name'])}, {row['role']}{duties}")
     if not rows:
         say("Nobody is hired.")
     if status != "settled":

@@ -99,6 +99,10 @@ def _decide(arguments: argparse.Namespace, key: str, verb: str) -> int:
     values = dict(choice.arguments)
     if choice.note_field and not arguments.note.strip():
         raise Invalid(f"To {choice.verb} {tag_of(item)} needs a reason.", "Add --note 'why'.")
+    if hashed := getattr(arguments, "hash", None):
+        if "content_hash" not in values:
+            raise Invalid(f"{tag_of(item)} is no draft: it has no hash.", "Leave --hash out.")
+        values["content_hash"] = hashed
     field = choice.note_field or _note_field(choice.command)
     if arguments.note and field:
         values[field] = arguments.note

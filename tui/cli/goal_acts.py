@@ -25,13 +25,16 @@ def add(arguments: argparse.Namespace) -> int:
 
 def review(arguments: argparse.Namespace) -> int:
     """Approve a draft as it is now."""
-    command = build(ReviewGoal, goal=number_of(arguments.goal, "goal"))
+    command = build(ReviewGoal, goal=number_of(arguments.goal, "goal"), content_hash=arguments.hash)
     return send(arguments, command, "reviewed. Next: opsroom goal dispatch {dir} {goal}")
 
 
 def dispatch(arguments: argparse.Namespace) -> int:
     """Put a reviewed draft to work."""
-    command = build(DispatchGoal, goal=number_of(arguments.goal, "goal"), discussion=not arguments.no_discussion)
+    command = build(
+        DispatchGoal, goal=number_of(arguments.goal, "goal"), discussion=not arguments.no_discussion,
+        content_hash=arguments.hash,
+    )  # fmt: skip
     code = send(arguments, command, "dispatched. Watch it: opsroom {dir}, or opsroom run {dir} --headless")
     folder = folder_of(arguments.dir)
     if not arguments.json and opening.is_stopped(folder):

@@ -168,6 +168,7 @@ def _tell(goal: GoalFacts) -> None:
             (f"G{goal['id']}", goal["title"]),
             ("status", f"{_state(goal)}{', paused' if goal['paused'] else ''} ({reviewed})"),
             ("origin", f"{goal['origin']}, by {goal['created_by']} at {when(goal['created_at'])} UTC"),
+            ("hash", goal["content_hash"][:16] if goal["status"] == GoalStatus.DRAFT else ""),
             ("reason", goal["reason"]),
         ]
     )

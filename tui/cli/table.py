@@ -37,6 +37,7 @@ DIR = _argument("dir", metavar="DIR", help="the company's folder")
 JSON = _argument("--json", action="store_true", help="print JSON instead of text")
 GOAL = _argument("goal", metavar="GOAL", help="the goal's id, e.g. G1")
 NOTE = _argument("--note", default="", metavar="TEXT", help="your reason; needed where something is refused")
+HASH = _argument("--hash", help="refuse if the draft or its tasks are not what `goal show` showed beside this hash")
 ID = _argument("id", metavar="ID", help="what it is about: G1, T12, Q3 (an approval) or N2 (a round)")
 MUST = _argument(
     "--must",
@@ -175,7 +176,7 @@ SUBCOMMANDS: tuple[Subcommand, ...] = (
         ),
     ),
     Subcommand(("goal", "ready"), "end the talk: exactly this may be dispatched", "tui.cli.talking:ready",
-               (DIR, GOAL, JSON)),
+               (DIR, GOAL, HASH, JSON)),
     Subcommand(
         ("goal", "end-discussion"),
         "end the discussion of a goal that is planned",
@@ -208,7 +209,7 @@ SUBCOMMANDS: tuple[Subcommand, ...] = (
         ),
     ),
     Subcommand(("goal", "review"), "approve exactly this content of a draft", "tui.cli.goal_acts:review",
-               (DIR, GOAL, JSON)),
+               (DIR, GOAL, HASH, JSON)),
     Subcommand(
         ("goal", "dispatch"),
         "put a reviewed draft to work",
@@ -217,6 +218,7 @@ SUBCOMMANDS: tuple[Subcommand, ...] = (
             DIR,
             GOAL,
             _argument("--no-discussion", action="store_true", help="its draft tasks become round 1 at once"),
+            HASH,
             JSON,
         ),
     ),
@@ -406,7 +408,7 @@ SUBCOMMANDS: tuple[Subcommand, ...] = (
         ),
     ),
     Subcommand(("approve",), "say yes to what waits (also: accept a report, resume a task)", "tui.cli.deciding:approve",
-               (DIR, ID, NOTE, JSON)),
+               (DIR, ID, NOTE, HASH, JSON)),
     Subcommand(("reject",), "say no to what waits (a draft or task is cancelled)", "tui.cli.deciding:reject",
                (DIR, ID, NOTE, JSON)),
     Subcommand(("block",), "the same as reject, named as the room's key", "tui.cli.deciding:reject",

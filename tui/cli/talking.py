@@ -84,7 +84,7 @@ def explore(arguments: argparse.Namespace) -> int:
 
 def ready(arguments: argparse.Namespace) -> int:
     """End the talk: this is what the goal asks for."""
-    command = build(ReadyGoal, goal=number_of(arguments.goal, "goal"))
+    command = build(ReadyGoal, goal=number_of(arguments.goal, "goal"), content_hash=arguments.hash)
     return send(arguments, command, "ready and reviewed. Next: opsroom goal dispatch {dir} {goal}")
 
 

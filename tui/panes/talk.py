@@ -4,15 +4,16 @@ Reading is awaited in a worker.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from core.company import OpenCompany
 from core.domain.actors import HUMAN
-from core.domain.entities import AgentRecord, Comment, Goal
+from core.domain.discussion import is_placeholder
+from core.domain.entities import AgentRecord, Comment, Goal, Task
 from core.domain.goals import not_verifiable
-from core.domain.states import AgentStatus, CommentKind, GoalStatus, Role, RunKind, RunStatus
+from core.domain.states import AgentStatus, CommentKind, GoalStatus, Role, RunKind, RunStatus, TaskStatus
 from tui.panes.discussion import comment_blocks, person
 from tui.panes.words import clock_time
 from tui.projection import Projection
@@ -105,8 +106,11 @@ class Items:
         return lines
 
 
-def growing(goal: Goal, change: Change) -> tuple[list[Block], list[int]]:
-    """The goal section by section, with what it still lacks; and the places of the sections that changed last."""
+def growing(goal: Goal, change: Change, tasks: Iterable[Task] = ()) -> tuple[list[Block], list[int]]:
+    """The goal section by section, with what it still lacks; and the places of the sections that changed last.
+
+    `tasks` are those it would begin with: who says ready says it of them too (C-10).
+    """
     before = change.before
     changed = [
         name for name in GROWING if before and _plain_value(before.get(name)) != _plain_value(getattr(goal, name))
@@ -134,7 +138,15 @@ def growing(goal: Goal, change: Change) -> tuple[list[Block], list[int]]:
         block("constraints", "Constraints", texts["constraints"], "none yet"),
         block("out_of_scope", "Out of scope", texts["out_of_scope"], "nothing named yet"),
     ]
+    if drafts := [_draft(task) for task in tasks if task.status == TaskStatus.DRAFT and not is_placeholder(task)]:
+        blocks.append(block("tasks", "Draft tasks", drafts, ""))
     return blocks, [place for place, name in enumerate(GROWING) if name in changed]
+
+
+def _draft(task: Task) -> Item:
+    end = f"done when: {task.end_state}" if task.end_state else "done when: not said yet"
+    below = "\n".join(part for part in (task.intent, end) if part)
+    return Item(task.name_tag, task.title, below, "dim" if task.end_state else "warn")
 
 
 def _must_haves(goal: Goal, before: dict[str, Any]) -> list[Item]:

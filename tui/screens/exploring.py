@@ -171,7 +171,7 @@ class Exploring(Screen[None]):
         tag = f"{goal.name_tag} {goal.title}" if goal else self._title
         put(self.head, line(said("Exploring ", "dim"), said(tag, "strong")))
         if goal is not None:
-            blocks, changed = growing(goal, self._talk.change)
+            blocks, changed = growing(goal, self._talk.change, self._writing.view.tasks(goal.id))
             self.growing.set_blocks(blocks, thread="goal")
             if changed and self._talk.change.at != self._shown_change and self.focused is not self.growing:
                 # what changed comes into sight
