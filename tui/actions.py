@@ -140,6 +140,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("mission", ("M",), "mission", "Say what the company is for: the CEO proposes goals from it", RUN),
     Action("budget", ("dollar_sign",), "budget", "Budget of the selected goal, or of the company", RUN),
     Action("agents", ("A",), "agents", "Who works here: chart, hire, pause, budget", LOOK),
+    Action("prompts", ("P",), "prompts", "What runs were told, and what an agent would be told now", LOOK),
     Action("inbox", ("i",), "inbox", "To what waits for you, from anywhere", LOOK),
     Action("filter", ("slash",), "filter", "Words, status:blocked, agent:slug, goal:G1", LOOK,
            rank=6),
@@ -182,8 +183,21 @@ AGENT_KEYS: tuple[tuple[str, str], ...] = (
     ("n", "Hire an agent"),
     ("e", "Edit its name, duties, capabilities, manager, runner"),
     ("o", "The chart instead of the facts, where there is room for one"),
+    ("P", "What it was told, and what it would be told now"),
 )
 """Keys on the screen of the agents, for the help: key, what it does. B and H mean what they mean in the room."""
+
+PROMPT_KEYS: tuple[tuple[str, str], ...] = (
+    ("1 2 3 4", "Prompts, own texts, experiences, knowledge"),
+    ("w", "Any run (R12), or any agent about any task (ada T3)"),
+    ("space", "Mark a prompt to compare it"),
+    ("d", "Compare the marked one with another, or end that"),
+    ("c", "Copy what is shown"),
+    ("o", "Open what is shown in $EDITOR or $PAGER; an own text is edited"),
+    ("a", "Keep the selected experience"),
+    ("b", "Drop the selected experience"),
+)
+"""Keys on the screen of the prompts, for the help: key, what it does."""
 
 WRITING = frozenset({"comment", "new_goal", "explore", "end_discussion", "mail"})
 """Actions that belong to `Writing`."""

@@ -1,5 +1,8 @@
 """A prompt in words: its layers by name, their share of the budget, what was left out. Pure; for room and shell."""
 
+import re
+from dataclasses import dataclass
+
 from core.prompting.prompt import LayerName, LeftOut
 from tui.text import amount
 
@@ -31,4 +34,38 @@ def bar_text(tokens: int, budget: int, cells: int) -> str:
 
 def left_out_words(one: LeftOut) -> str:
     """What was left out, and the call with which the agent reads it."""
-    return f"{amount(one.count)} {one.what}{f': {one.how}' if one.how else ''}"
+    return f"{one.what}: {amount(one.count)}{f' · {one.how}' if one.how else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A stretch of a layer. `label` is None for the template's own words, else that of the value's fence."""
+
+    text: str
+    label: str | None = None
+
+
+def parts_of(text: str, nonce: str) -> tuple[Part, ...]:
+    """A layer's text taken apart at the fences of this nonce; the parts are lines, and blank lines stay.
+
+    What is fenced otherwise, or not closed, is text.
+    """
+    if not nonce:
+        return (Part(text),)
+    fence = re.compile(
+        rf"^<data {re.escape(nonce)}(?: (?P<label>[^\n]*))?>\n(?P<value>.*?)\n</data {re.escape(nonce)}>$", re.M | re.S
+    )
+    found: list[Part] = []
+    end = 0
+    for match in fence.finditer(text):
+        own = text[end : match.start()]
+        if end and own.startswith("\n"):
+            own = own[1:]
+        if own:
+            found.append(Part(own.removesuffix("\n")))
+        found.append(Part(match["value"], match["label"] or ""))
+        end = match.end()
+    rest = text[end:].removeprefix("\n") if end else text
+    if rest:
+        found.append(Part(rest))
+    return tuple(found)

@@ -33,6 +33,7 @@ from tui.widgets.row_messages import CursorMoved, Selected
 from tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
+    from tui.app import OpsroomApp
     from tui.screens.leading import Leading
 
 READ_AGAIN_S = 0.5
@@ -42,6 +43,7 @@ _SEEN = ("agent:", "task:", "goal:", "run:", "company:", "approval:")
 class AgentsScreen(Screen[None]):
     """The roster above; below it all about the selected agent, and the chart beside that or in its place."""
 
+    app: "OpsroomApp"
     AUTO_FOCUS = "#roster-rows"
     CSS_PATH: ClassVar = ["agents.tcss", "../panes/lines.tcss"]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-home"), (170, "-wide")]
@@ -56,6 +58,7 @@ class AgentsScreen(Screen[None]):
         Binding("e", "act('edit')", "Edit", show=False),
         Binding("B", "stage", "Stage B or A", show=False),
         Binding("H", "heartbeat", "Heartbeat now", show=False),
+        Binding("P", "prompts", "What it is told", show=False),
         Binding("question_mark", "help", "Help", show=False),
     ]
 
@@ -251,6 +254,10 @@ class AgentsScreen(Screen[None]):
     def action_heartbeat(self) -> None:
         """The CEO looks after the company now."""
         self.leading.heartbeat(self)
+
+    def action_prompts(self) -> None:
+        """What the selected agent was told, and would be told now."""
+        self.app.room.prompting.open(self._chosen)
 
     def action_turn(self) -> None:
         """The chart in the place of the facts, or the facts again; beside one another, the chart is gone to."""

@@ -31,6 +31,7 @@ from tui.panes.status import Standing, StatusBar
 from tui.projection import Projection
 from tui.screens.decisions import Decisions
 from tui.screens.leading import Leading
+from tui.screens.prompting import Prompting
 from tui.screens.writing import Writing
 from tui.widgets.prose import Prose
 from tui.widgets.row import Tone
@@ -78,6 +79,7 @@ class ControlScreen(Screen[None]):
         self.now = clock
         self.writing = Writing(self)
         self.leading = Leading(self)
+        self.prompting = Prompting(self)
         self._from_board = False
         self._asked: frozenset[str] | None = None
         self._seen: tuple[object, ...] = ()
@@ -141,6 +143,7 @@ class ControlScreen(Screen[None]):
             self._show_frame(now)
             self.writing.touch(dirty)
             self.leading.touch(dirty)
+            self.prompting.touch(dirty)
             for words in self.view.take_warnings():
                 self.say(f"⚠ {words}", "warn")
 
@@ -156,6 +159,7 @@ class ControlScreen(Screen[None]):
         self.detail.grow_older()
         self.writing.grow_older()
         self.leading.grow_older()
+        self.prompting.grow_older()
         self._show_frame(now)
 
     def _note_waits(self) -> None:
@@ -351,6 +355,9 @@ class ControlScreen(Screen[None]):
             self.board.clear_filter()
         else:
             (self.board if self._from_board else self.inbox).list.focus()
+
+    def _do_prompts(self) -> None:
+        self.prompting.open(self.situation.ref)
 
     def _do_palette(self) -> None:
         self.app.action_command_palette()

@@ -17,6 +17,7 @@ from tui.actions import (
     AGENT_KEYS,
     DECIDE,
     LOOK,
+    PROMPT_KEYS,
     RUN,
     SHOWN,
     TALK_KEYS,
@@ -83,6 +84,7 @@ def help_screen(situation: Situation, ceo: CeoModeAnswer | None = None) -> Readi
         if group == LOOK:
             rows += [Row(f"widget {keys}", ((keys, "info"), "", about)) for keys, about in WIDGET_KEYS]
             rows += [Row(f"agents {keys}", ((keys, "info"), "agents", about)) for keys, about in AGENT_KEYS]
+            rows += [Row(f"prompts {keys}", ((keys, "info"), "prompts", about)) for keys, about in PROMPT_KEYS]
     if ceo is not None:
         # the small screen has no room for the pane that tells it
         rows.append(Row("CEO", ("", "", ("The CEO", "strong"))))

@@ -1,0 +1,96 @@
+"""A text in the operator's own editor or pager, while the room stands aside; the company goes on."""
+
+import asyncio
+import contextlib
+import os
+import shlex
+import shutil
+import signal
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from textual.app import App, SuspendNotSupported
+
+from core.domain.errors import Invalid
+
+_ASKED = ("VISUAL", "EDITOR", "PAGER")
+
+
+def program() -> list[str]:
+    """The operator's editor, else their pager. Raises Invalid when there is none."""
+    for name in _ASKED:
+        try:
+            words = shlex.split(os.environ.get(name, ""))
+        except ValueError:
+            raise Invalid(f"${name} cannot be read as a command.", "Mend it; c copies the text meanwhile.") from None
+        if words:
+            return words
+    if less := shutil.which("less"):
+        return [less]
+    raise Invalid("Neither $EDITOR nor $PAGER is set.", "Set one before opening the room; c copies the text meanwhile.")
+
+
+async def show_text(app: App[None], name: str, text: str) -> None:
+    """Open a copy of a text under this file name; only its owner can read it, and it is gone afterwards.
+
+    Raises Invalid when there is no program, or the terminal cannot be given to another one.
+    """
+    words = program()
+    folder = await asyncio.to_thread(_put, name, text)
+    try:
+        await _run(app, [*words, str(folder / name)])
+    finally:
+        await asyncio.shield(asyncio.to_thread(shutil.rmtree, folder, True))
+
+
+async def edit_file(app: App[None], path: Path) -> None:
+    """Open a file itself. Raises Invalid as `show_text`."""
+    await _run(app, [*program(), str(path)])
+
+
+def _put(name: str, text: str) -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="opsroom-"))  # 0700
+    with open(os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(text.encode("utf-8", "backslashreplace"))
+    return folder
+
+
+async def _run(app: App[None], argv: list[str]) -> None:
+    problem: BaseException | None = None
+    try:
+        # Nothing is painted meanwhile: there is no terminal to paint on.
+        with app.batch_update(), app.suspend():
+            # What is raised in here would keep the terminal from coming back.
+            try:
+                with _deaf():
+                    await _ended(argv)
+            except BaseException as error:
+                problem = error
+    except SuspendNotSupported:
+        problem = Invalid("This terminal cannot be given to another program.", "c copies the text.")
+    if isinstance(problem, OSError):
+        problem = Invalid(f"{argv[0]} cannot be started: {problem.strerror}.", "Mend $EDITOR, or copy the text with c.")
+    if problem is not None:
+        raise problem
+
+
+async def _ended(argv: list[str]) -> None:
+    process = await asyncio.create_subprocess_exec(*argv)
+    try:
+        await process.wait()
+    finally:
+        # The room is left meanwhile, e.g. by a signal.
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.terminate()
+
+
+@contextlib.contextmanager
+def _deaf() -> Iterator[None]:
+    """Ctrl-C is the program's, not ours. A handler, not SIG_IGN: that one the program would inherit."""
+    before = signal.signal(signal.SIGINT, lambda _number, _frame: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
