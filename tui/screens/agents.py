@@ -233,9 +233,6 @@ class AgentsScreen(Screen[None]):
         other = "facts" if self.has_class("-chart") else "chart"
         return [*hints, Hint("n", "hire", 3), Hint("o", other, 6), Hint("esc", "back", 0)]
 
-    # ------------------------------------------------------------- keys
-
-    def action_act(self, name: str) -> None:
     def on_screen_suspend(self) -> None:
         """A form opened above: its keys are told."""
         self.show_keys()
@@ -244,6 +241,9 @@ class AgentsScreen(Screen[None]):
         """It closed."""
         self.show_keys()
 
+    # ------------------------------------------------------------- keys
+
+    def action_act(self, name: str) -> None:
         """One of the acts on the selected agent."""
         getattr(self.acts, name)()
 

@@ -72,8 +72,8 @@ class ControlScreen(Screen[None]):
         super().__init__()
         self.company = company
         self.view = Projection()
-        self.view.outputs_folder = str(company.folder / "outputs")
         self.view.runner_kinds = runner_kinds
+        self.view.outputs_folder = str(company.folder / "outputs")
         self.situation = Situation()
         self.decisions = Decisions(self, monotonic)
         self.now = clock
@@ -159,6 +159,8 @@ class ControlScreen(Screen[None]):
         self.detail.grow_older()
         self.writing.grow_older()
         self.leading.grow_older()
+        for words in self.company.take_warnings():
+            self.say(f"⚠ {words}", "warn")
         self.prompting.grow_older()
         self._show_frame(now)
 
