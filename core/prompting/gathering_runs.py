@@ -60,8 +60,9 @@ async def _broadcast(readers: Readers, about: Commission) -> Errand:
     )
     most = f"ORDER BY priority, id LIMIT {OFFERS_PER_BROADCAST}"
     tasks = await readers.entities(
-        Task, f"{offered} {most}", run=about.run_id, task=about.task.id if about.task is not None else None
-    )
+        Task, f"{offered} {most}",
+        run=about.run_id, task=about.task.id if about.task is not None else None,
+    )  # fmt: skip
     ids = json.dumps(sorted({task.goal_id for task in tasks}))
     goals = {goal.id: goal for goal in await readers.entities(Goal, _IN, ids=ids)}
     heard = await _newest_words(readers, tasks) if about.run_id is not None else {}
@@ -78,9 +79,10 @@ async def _broadcast(readers: Readers, about: Commission) -> Errand:
 
 
 _IN = "id IN (SELECT value FROM json_each(:ids))"
+# The last three words below each task, by the index of its comments.
 _WORDS = (
-    "id IN (SELECT said.id FROM json_each(:ids) AS task JOIN comments AS said ON said.id IN (SELECT id FROM comments"
-    " WHERE comments.task_id = task.value ORDER BY id DESC LIMIT 3)) ORDER BY id"
+    "id IN (SELECT word.value FROM json_each(:ids) AS task JOIN json_each((SELECT json_group_array(id) FROM (SELECT id"
+    " FROM comments WHERE comments.task_id = task.value ORDER BY id DESC LIMIT 3))) AS word) ORDER BY id"
 )
 
 
