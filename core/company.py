@@ -234,6 +234,10 @@ class OpenCompany:
         if self.knowledge is not None:
             self.knowledge.poke()
 
+    def take_warnings(self) -> list[str]:
+        """What came up since that is not as it should be and hinders nothing, each told once."""
+        return [words for files in self._files for words in files.take_warnings()]
+
     async def start(self) -> None:
         """Begin to tick and to run, or to wait for the owner's end in order to take over."""
         if self.is_owner:

@@ -31,13 +31,20 @@ class KeptFiles(ABC):
         self._due = asyncio.Event()
         self._due.set()
         self.warnings: tuple[str, ...] = ()  # what could not be written, for people
+        self._untold: list[str] = []
 
     def warn(self, problems: Iterable[str]) -> None:
         """Keep what could not be written; it is told once, until it changes."""
         before, self.warnings = self.warnings, tuple(problems)
-        for problem in self.warnings:
-            if problem not in before:
-                _LOG.warning("%s", problem)
+        new = [problem for problem in self.warnings if problem not in before]
+        self._untold += new
+        for problem in new:
+            _LOG.warning("%s", problem)
+
+    def take_warnings(self) -> list[str]:
+        """What could not be written, each told once."""
+        told, self._untold = self._untold, []
+        return told
 
     @abstractmethod
     async def make_good(self) -> list[Path]:

@@ -152,6 +152,32 @@ async def test_the_owner_writes_them_when_the_company_is_opened(tmp_path: Path) 
     assert "角色: executor" in (folder / "agents" / "dora" / "IDENTITY.md").read_text(encoding="utf-8")
 
 
+async def test_what_could_not_be_written_is_told_once(tmp_path: Path) -> None:
+    from core.commands.company import HireAgent
+
+    folder = tmp_path / "c"
+    await create_company(folder, Config(name="Acme"))
+    (folder / "agents").mkdir(exist_ok=True)
+    (folder / "agents" / "dora").write_text("mine", encoding="utf-8")
+    company = await OpenCompany.open(folder, role="owner")
+    try:
+        for slug in ("dora", "emil"):
+            await company.execute(HireAgent(slug=slug, name=slug.title(), role=Role.EXECUTOR))
+        await company.start()
+        told: list[str] = []
+        for _ in range(1_000):
+            told += company.take_warnings()
+            if told and (folder / "agents" / "emil" / "MEMORY.md").exists():
+                break
+            await asyncio.sleep(0.01)
+        assert ["dora" in words for words in told] == [True]
+        await company.execute(HireAgent(slug="finn", name="Finn", role=Role.EXECUTOR))
+    finally:
+        await company.close()
+    assert company.take_warnings() == []
+    assert (folder / "agents" / "finn" / "SOUL.md").exists()
+
+
 def test_texts_of_agents_stay_words() -> None:
     texts = staff_files({**HIRE, "name": "# <b>Dora</b>\n- x", "capabilities": ()}, "fr", "# not a heading\n[x](y)")
     assert texts["SOUL.md"].count("\n# ") == 0

@@ -161,6 +161,8 @@ class ControlScreen(Screen[None]):
         self.leading.grow_older()
         for words in self.company.take_warnings():
             self.say(f"⚠ {words}", "warn")
+        for words in self.company.take_warnings():
+            self.say(f"⚠ {words}", "warn")
         self.prompting.grow_older()
         self._show_frame(now)
 
