@@ -236,7 +236,8 @@ def fallback(situation: Situation, key: str) -> Choice | None:
             return Choice("d", "dispatch", "DispatchGoal", hashed, "the agents begin to plan it")
         case Goal() as goal, "a":
             act = "ReviewGoal" if goal.status == GoalStatus.DRAFT else "AcceptGoal"
-            return Choice("a", "approve", act, {"goal": goal.id}, "")
+            read: dict[str, object] = {"content_hash": goal.content_hash} if goal.status == GoalStatus.DRAFT else {}
+            return Choice("a", "approve", act, {"goal": goal.id, **read}, "")
         case Goal() as goal, "b":
             return Choice("b", "cancel", "CancelGoal", {"goal": goal.id}, "the goal ends as cancelled", "reason")
         case Goal() as goal, "r":

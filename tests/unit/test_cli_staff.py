@@ -10,7 +10,7 @@ import pytest
 
 from core.commands.registry import parse
 from core.company import OpenCompany, create_company
-from core.config import Config
+from core.config import Config, RehearsalConfig
 from core.domain.actors import Agent, System
 from core.domain.errors import Invalid
 from core.domain.inbox import Choice, InboxItem
@@ -30,7 +30,8 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 
 async def founded(folder: Path, *asked: tuple[str, dict[str, Any]]) -> None:
     """A company whose CEO has asked for these."""
-    await create_company(folder, Config(name="Acme"))
+    rehearsal = RehearsalConfig(folder=str(folder))
+    await create_company(folder, Config(name="Acme", mission="Know every map", rehearsal=rehearsal))
     company = await OpenCompany.open(folder, role="owner")
     try:
         for slug, role, boss in (("vera", "ceo", {}), ("ada", "executor", {"manager": "vera"})):
@@ -95,6 +96,8 @@ def test_an_organisation_that_was_sent_back_is_settled_by_the_companys_tag(
     item = told(capsys, "inbox", folder)["items"][0]
     assert (item["id"], item["choices"][0]["type"]) == ("C1", f"opsroom reject {folder} C1")
     assert told(capsys, "org", folder)["org_status"] == "pending_review"
+    told(capsys, "company", folder, "--mission", "")
+    assert [each["id"] for each in told(capsys, "inbox", folder)["items"]] == ["C1", "C1"], "it lacks a mission too"
     told(capsys, "reject", folder, "C1")
     assert told(capsys, "org", folder)["org_status"] == "settled"
 
@@ -170,3 +173,14 @@ def test_an_item_about_anything_has_a_tag_and_a_line(entity: str) -> None:
     assert [typed(asked, choice, Path("/c")) for choice in typeable(asked)] == ["opsroom approve /c Q7"]
     assert isinstance(tag_of(InboxItem("wait:x", entity, "odd", "?", "why", 0)), str)
     assert _row(asked, 0, False).id == "approval:7"
+
+
+def test_a_name_stays_on_its_line_of_the_chart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = str(tmp_path / "c")
+    hire = {**HIRE, "name": "Milo\nvera  Vera, operator"}
+    run(founded(tmp_path / "c", ("ProposeHire", hire)))
+    told(capsys, "approve", folder, "Q1")
+    assert main(["org", folder]) == Exit.OK
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(told(capsys, "org", folder)["chart"]) == 3
+    assert sum(line.lstrip().startswith("vera ") for line in lines) == 1
