@@ -94,7 +94,7 @@ def _decide(arguments: argparse.Namespace, key: str, verb: str) -> int:
     from core.commands.registry import parse
 
     folder = folder_of(arguments.dir)
-    item = _find(folder, arguments.id)
+    item = _find(folder, arguments.id, key)
     choice = _choice(item, key, verb, folder)
     values = dict(choice.arguments)
     if choice.note_field and not arguments.note.strip():
@@ -123,13 +123,15 @@ def _note_field(command: str) -> str:
     return next((name for name in ("note", "reason") if name in fields), "")
 
 
-def _find(folder: Path, text: str) -> InboxItem:
+def _find(folder: Path, text: str, key: str) -> InboxItem:
     kind, number = entity_of(text)
     name = f"{LETTERS[kind]}{number}"
     items = opening.run(_items(folder))
     found = [item for item in items if tag_of(item) == name] or [
         item for item in items if item.entity == f"{kind}:{number}"
     ]
+    # What only tells of a lack, e.g. of a mission, does not stand in the way of what can be decided.
+    found = [item for item in found if any(choice.key == key for choice in item.choices)] or found
     if len(found) > 1:
         listed = ", ".join(f"{tag_of(item)} ({item.kind})" for item in found)
         raise Conflict(f"More than one thing about {name} waits for you.", f"Name one: {listed}.")
