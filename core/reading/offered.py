@@ -127,16 +127,17 @@ def api_facts(role: Role, kind: RunKind, locale: str = "en") -> dict[str, list[d
     """
     found = offered(role, kind)
     return {
-        "commands": [_told(one.name, one.about, one.model, locale, _WORDS) for one in found.commands],
-        "reads": [_told(one.name, one.about, one.model, locale, _FEW_WORDS) for one in found.queries],
+        "commands": [told(one.name, one.about, one.model, locale, _WORDS) for one in found.commands],
+        "reads": [told(one.name, one.about, one.model, locale, _FEW_WORDS) for one in found.queries],
     }
 
 
-def _told(name: str, about: str, model: type[Request], locale: str, most: int) -> dict[str, str]:
+def told(name: str, about: str, model: type[Request], locale: str = "en", most: int = _WORDS) -> dict[str, str]:
+    """One command or query as text: {name, about, example, fields}, as `api_facts` tells it."""
     fields = ", ".join(_field(field, info, most) for field, info in model.model_fields.items())
     example = json.dumps(model.example, ensure_ascii=False)
-    told = ABOUT.get(name, _plain(about)) if locale == "zh" else _plain(about)
-    return {"name": name, "about": told, "example": example, "fields": fields}
+    words = ABOUT.get(name, _plain(about)) if locale == "zh" else _plain(about)
+    return {"name": name, "about": words, "example": example, "fields": fields}
 
 
 def _field(name: str, info: FieldInfo, most: int) -> str:
@@ -159,11 +160,12 @@ def _words_of(annotation: Any) -> tuple[str, ...]:
 def tools(role: Role, kind: RunKind) -> list[dict[str, Any]]:
     """The same as functions for a model, with their JSON schemas."""
     found = offered(role, kind)
-    commands = [_function(one.name, one.about, one.model) for one in found.commands]
-    return commands + [_function(one.name, one.about, one.model) for one in found.queries]
+    commands = [function(one.name, one.about, one.model) for one in found.commands]
+    return commands + [function(one.name, one.about, one.model) for one in found.queries]
 
 
-def _function(name: str, about: str, model: type[Request]) -> dict[str, Any]:
+def function(name: str, about: str, model: type[Request]) -> dict[str, Any]:
+    """One command or query as a function for a model."""
     return {
         "type": "function",
         "function": {"name": name, "description": _plain(about), "parameters": model.model_json_schema()},

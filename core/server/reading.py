@@ -4,9 +4,11 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from core.aggregate import LIMIT, aggregate_outputs
-from core.blackboard.readers import Readers
 from core.commands.registry import INTEGER_MAX
-from core.domain.errors import BoardError, Conflict, Forbidden, Invalid, NotFound, OpsroomError
+from core.domain.errors import Invalid, NotFound
+from core.server.answers import answered
+from core.server.api import Backend, guarded
+from core.server.callers import Caller
 from core.waiting import mentioned_agents, subtasks_status
 
 if TYPE_CHECKING:
@@ -14,38 +16,18 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.routing import Route
 
-STATUS: tuple[tuple[type[OpsroomError], int], ...] = (
-    (Conflict, 409),
-    (NotFound, 404),
-    (Forbidden, 403),
-    (Invalid, 422),
-    (BoardError, 503),
-)
 
-
-def status_of(error: OpsroomError) -> int:
-    """The HTTP status of an error."""
-    return next((status for kind, status in STATUS if isinstance(error, kind)), 500)
-
-
-def body_of(error: OpsroomError) -> dict[str, Any]:
-    """An error as JSON: {"error": {"code", "message", "hint"}}."""
-    return {"error": {"code": error.code, "message": error.message, "hint": error.hint}}
-
-
-def reading_routes(readers: Readers) -> "list[Route]":
-    """`GET` routes, named as in the sources (D-05). Each answers {"answer": …}, or the error with its status."""
-    from starlette.responses import JSONResponse
+def reading_routes(backend: Backend) -> "list[Route]":
+    """`GET` routes, named as in the sources (D-05), for whoever has a token. Each answers {"answer": …}."""
     from starlette.routing import Route
 
-    def route(path: str, look: "Callable[[Request], Awaitable[Any]]") -> Route:
-        async def answer(request: "Request") -> "Response":
-            try:
-                return JSONResponse({"answer": await look(request)})
-            except OpsroomError as error:
-                return JSONResponse(body_of(error), status_of(error))
+    readers = backend.require_readers()
 
-        return Route(path, answer, methods=["GET"])
+    def route(path: str, look: "Callable[[Request], Awaitable[Any]]") -> Route:
+        async def answer(request: "Request", _caller: Caller) -> "Response":
+            return answered({"answer": await look(request)})
+
+        return Route(path, guarded(backend, answer), methods=["GET"])
 
     async def of_task(request: "Request") -> Any:
         return await aggregate_outputs(readers, task=_id(request), limit=_limit(request))

@@ -1,8 +1,7 @@
-"""The owner's socket: the command registry over HTTP, for other processes of the same user (mode 0600)."""
+"""The owner's socket: the whole server for other processes of the same user (mode 0600), without a token."""
 
 import asyncio
 import contextlib
-import json
 import os
 import socket
 from collections.abc import AsyncIterator, Callable
@@ -12,62 +11,15 @@ from typing import TYPE_CHECKING
 
 from core.blackboard.readers import Readers
 from core.commands.door import Door
-from core.commands.registry import parse
-from core.domain.actors import Operator
-from core.domain.errors import BoardError, BoardReadOnly, Invalid, OpsroomError
-from core.server.reading import body_of, reading_routes, status_of
+from core.domain.errors import BoardReadOnly
+from core.server.api import Backend
 
 if TYPE_CHECKING:
-    from starlette.applications import Starlette
-    from starlette.requests import Request
-    from starlette.responses import Response
+    from starlette.types import ASGIApp
 
-BODY_MAX = 4 * 1_048_576
-KEY_MAX = 200
-
-
-def application(door: Callable[[], Door | None], readers: Readers | None = None) -> "Starlette":
-    """`POST /api/commands/{name}` with the command's fields as JSON; `Idempotency-Key` makes it at most once.
-
-    With `readers`, also the questions of `core.server.reading`.
-    """
-    from starlette.applications import Starlette
-    from starlette.responses import JSONResponse
-    from starlette.routing import Route
-
-    async def command(request: "Request") -> "Response":
-        try:
-            try:
-                arguments = json.loads(await _body(request))
-            except (ValueError, RecursionError):
-                raise Invalid("The body is not JSON.", "Send the command's fields as a JSON object.") from None
-            if not isinstance(arguments, dict):
-                raise Invalid("The body is not a JSON object.", "Send the command's fields as a JSON object.")
-            here = door()
-            if here is None:
-                raise BoardError("This room no longer owns the board; nothing was written.", "Try again.")
-            key = request.headers.get("idempotency-key") or None
-            if key is not None and len(key) > KEY_MAX:
-                raise Invalid(f"An idempotency key has at most {KEY_MAX} characters.", "Send a shorter one.")
-            answer = await here.execute(Operator(), parse(request.path_params["name"], arguments), key=key)
-        except OpsroomError as error:
-            return JSONResponse(body_of(error), status_of(error))
-        return JSONResponse({"answer": answer})
-
-    async def about(_request: "Request") -> "Response":
-        return JSONResponse({"opsroom": True, "pid": os.getpid()})
-
-    routes = [Route("/api/commands/{name}", command, methods=["POST"]), Route("/api/about", about)]
-    return Starlette(routes=[*routes, *([] if readers is None else reading_routes(readers))])
-
-
-async def _body(request: "Request") -> bytes:
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > BODY_MAX:
-            raise Invalid(f"The body has more than {BODY_MAX // 1_048_576} MiB.", "Send less at once.")
-    return bytes(body)
+SOCKET_BODY_MAX = 4 * 1_048_576  # the operator's own programs may send long lists
+HEAD_MAX = 65_536  # bytes of a request's head that has not come whole
+CONNECTIONS_MAX = 200
 
 
 def bind(path: Path) -> socket.socket:
@@ -89,11 +41,46 @@ def bind(path: Path) -> socket.socket:
 
 @asynccontextmanager
 async def serving(door: Callable[[], Door | None], path: Path, readers: Readers | None = None) -> AsyncIterator[None]:
-    """Serve the door on a unix socket for as long as the context lasts."""
-    import uvicorn
+    """Serve the door on a unix socket for as long as the context lasts; with `readers`, also queries."""
+    async with socket_serving(Backend(door, readers, trusted=True, body_max=SOCKET_BODY_MAX), path):
+        yield
+
+
+@asynccontextmanager
+async def socket_serving(backend: Backend, path: Path) -> AsyncIterator[None]:
+    """Serve a backend on a unix socket, where a request without a token is the operator's."""
+    from core.server.app import application
 
     listener = bind(path)
-    config = uvicorn.Config(application(door, readers), log_config=None, lifespan="off", timeout_graceful_shutdown=1)
+    ours = _number(path)
+    try:
+        async with running(application(backend), listener, backend):
+            yield
+    finally:
+        await asyncio.to_thread(_remove, path, ours)
+
+
+def _remove(path: Path, ours: int | None) -> None:
+    # Who owns the board now may have put its own in this place.
+    if ours is not None and _number(path) == ours:
+        path.unlink(missing_ok=True)
+
+
+def _number(path: Path) -> int | None:
+    with contextlib.suppress(OSError):
+        return path.stat().st_ino
+    return None
+
+
+@asynccontextmanager
+async def running(app: "ASGIApp", listener: socket.socket, backend: Backend) -> AsyncIterator[None]:
+    """Answer what comes to a listening socket for as long as the context lasts; then close it."""
+    import uvicorn
+
+    config = uvicorn.Config(
+        app, log_config=None, access_log=False, lifespan="off", ws="none", http="h11", server_header=False,
+        timeout_graceful_shutdown=1, h11_max_incomplete_event_size=HEAD_MAX, limit_concurrency=CONNECTIONS_MAX,
+    )  # fmt: skip
     server = uvicorn.Server(config)
     # Signals belong to the room, not to uvicorn.
     server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign,assignment]
@@ -101,8 +88,9 @@ async def serving(door: Callable[[], Door | None], path: Path, readers: Readers 
     try:
         yield
     finally:
+        # Streams end first: the server waits for what is open.
+        backend.closing.set()
         server.should_exit = True
         with contextlib.suppress(asyncio.CancelledError):
             await serve
         listener.close()
-        await asyncio.to_thread(path.unlink, missing_ok=True)

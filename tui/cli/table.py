@@ -105,6 +105,23 @@ SUBCOMMANDS: tuple[Subcommand, ...] = (
         ),
     ),
     Subcommand(
+        ("serve",),
+        "let other programs of this machine in over HTTP and MCP, until you end it",
+        "tui.cli.serve:serve",
+        (
+            _argument("dir", nargs="?", default=".", metavar="DIR", help="the company's folder (default: this one)"),
+            _argument("--host", default="127.0.0.1", metavar="HOST", help="127.0.0.1 (default) or ::1"),
+            _argument("--port", type=int, default=0, metavar="N", help="the port (default: a free one)"),
+            JSON,
+        ),
+    ),
+    Subcommand(
+        ("mcp",),
+        "give a program the company as tools, over standard input and output",
+        "tui.cli.serve:mcp",
+        (_argument("dir", nargs="?", metavar="DIR", help="the company's folder (default: OPSROOM_URL, or this one)"),),
+    ),
+    Subcommand(
         ("company",),
         "change what the company is called, what it is for, or the language of its agents",
         "tui.cli.leading:company",

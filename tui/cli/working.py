@@ -3,18 +3,19 @@
 import asyncio
 import signal
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from core.agents.runner import Runner
 from core.commands.company import StartCompany
-from core.company import OpenCompany, socket_path
+from core.company import OpenCompany
 from core.config import Config
 from core.domain.errors import OpsroomError
 from core.headless import Ended, Ending, Headless
 from core.rehearsal import rehearsal_runners
+from core.server.doors import Doors
 from tui.cli.deciding import item_text, read_all
 from tui.cli.exits import Exit
 from tui.cli.logs import keep_log
@@ -90,17 +91,19 @@ def runners_of(config: Config, pace_ms: int | None) -> Mapping[str, Runner]:
 
 
 @asynccontextmanager
-async def served(company: OpenCompany, warn: Callable[[str], None]) -> AsyncIterator[None]:
+async def served(company: OpenCompany, warn: Callable[[str], None]) -> AsyncIterator[Doors]:
     """Take other processes' commands meanwhile. Without a socket the company works all the same."""
-    from core.server.socket import serving
+    async with Doors(company) as doors:
+        await open_socket(doors, warn)
+        yield doors
 
-    async with AsyncExitStack() as stack:
-        try:
-            here = serving(lambda: company.local_door, socket_path(company.folder), company.board.readers)
-            await stack.enter_async_context(here)
-        except (OpsroomError, OSError) as error:
-            warn(f"Other processes cannot send commands: {error}")
-        yield
+
+async def open_socket(doors: Doors, warn: Callable[[str], None]) -> None:
+    """Open the owner's socket, or say why there is none."""
+    try:
+        await doors.open_socket()
+    except (OpsroomError, OSError) as error:
+        warn(f"Other processes cannot send commands: {error}")
 
 
 async def work(folder: Path, config: Config, manner: Manner) -> Ended:

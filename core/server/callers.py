@@ -1,0 +1,214 @@
+"""Who sends a request: the operator or one run, by a bearer token. Tokens are kept as hashes, in this process alone."""
+
+import hashlib
+import os
+import secrets
+import stat
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from core.agents.runner import Assignment
+from core.commands.registry import REGISTRY
+from core.domain.actors import Agent, Operator
+from core.domain.errors import Fenced, Forbidden, Invalid
+from core.domain.states import Role, RunKind
+from core.prompting.prompt import Prompt
+from core.reading.offered import Offered, offered
+from core.reading.registry import READS
+from core.server.answers import TooMany, Unauthorized
+
+OPERATOR_TOKEN = "operator.token"
+KEY_MAX = 200
+REQUESTS_PER_RUN = 5_000
+AT_ONCE, PER_SECOND = 120, 20  # requests of one token: a burst, and what it gains again
+ENDED_KEPT = 2_000  # ended runs' tokens that are still told what happened
+_NO_TOKEN = "Send `Authorization: Bearer …` with OPSROOM_TOKEN of your run, or the operator's token."
+
+
+@dataclass(frozen=True, slots=True)
+class Commissioned:
+    """What a run was begun for: its agent's role, its kind, what it was told, and what it is about in a few words."""
+
+    role: Role
+    kind: RunKind
+    about: str
+    prompt: Prompt | None = None
+
+    @property
+    def offered(self) -> Offered:
+        """What it may send through this server: what its prompt tells it of, and no more (F15)."""
+        return offered(self.role, self.kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who sends a request. `run` is None for the operator, whom the door alone restricts."""
+
+    actor: Operator | Agent
+    run: Commissioned | None = None
+
+    def require(self, name: str) -> None:
+        """Raises Forbidden for a command or query that this run is not offered, Invalid if there is none such."""
+        if self.run is None:
+            return
+        names = self.run.offered.names
+        if name in names:
+            return
+        hint = f"It has: {', '.join(sorted(names))}."
+        if name not in REGISTRY and name not in READS:
+            raise Invalid(f"There is no command or query {name[:80]!r}.", hint)
+        raise Forbidden(f"{name} is not offered to {self.label}; nothing was done.", hint)
+
+    def require_operator(self, what: str) -> None:
+        """Raises Forbidden for anybody else."""
+        if not isinstance(self.actor, Operator):
+            raise Forbidden(f"{what} is for the operator.", "Read what you need by the queries that you are offered.")
+
+    def key(self, said: str | None) -> str | None:
+        """The door's idempotency key: runs have theirs for themselves. Raises Invalid."""
+        if not said:
+            return None
+        if len(said) > KEY_MAX:
+            raise Invalid(f"An idempotency key has at most {KEY_MAX} characters.", "Send a shorter one.")
+        return said if isinstance(self.actor, Operator) else f"run:{self.actor.run_id}:{said}"
+
+    @property
+    def label(self) -> str:
+        """The caller in a sentence."""
+        return "the operator" if isinstance(self.actor, Operator) else f"R{self.actor.run_id} of {self.actor.slug}"
+
+
+def commissioned(assignment: Assignment) -> Commissioned:
+    """What a run is begun for."""
+    things = [thing.name_tag for thing in (assignment.task, assignment.goal) if thing is not None]
+    return Commissioned(assignment.agent.role, assignment.run.kind, ", ".join(things), assignment.prompt)
+
+
+@dataclass(slots=True)
+class _Held:
+    caller: Caller
+    left: float = AT_ONCE
+    looked: float = 0.0
+    sent: int = 0
+
+
+@dataclass(slots=True)
+class Tokens:
+    """The tokens that this process gave out. `clock` gives seconds that never go back; `make` a new secret."""
+
+    clock: Callable[[], float] = time.monotonic
+    make: Callable[[], str] = lambda: secrets.token_urlsafe(32)
+    _held: dict[str, _Held] = field(default_factory=dict, repr=False)
+    _ended: "OrderedDict[str, int]" = field(default_factory=OrderedDict, repr=False)
+
+    def give(self, actor: Agent, run: Commissioned) -> str:
+        """A token for one run (agent, run and fence); it ends with `end`."""
+        token = f"run-{actor.run_id}-{self.make()}"
+        self._held[_hash(token)] = _Held(Caller(actor, run), looked=self.clock())
+        return token
+
+    def admit_operator(self, token: str) -> None:
+        """Let the operator's own token in."""
+        self._held[_hash(token)] = _Held(Caller(Operator()), looked=self.clock())
+
+    def end(self, token: str) -> None:
+        """The run is over: its token opens nothing any more."""
+        held = self._held.pop(_hash(token), None)
+        if held is not None and isinstance(held.caller.actor, Agent):
+            self._ended[_hash(token)] = held.caller.actor.run_id
+            while len(self._ended) > ENDED_KEPT:
+                self._ended.popitem(last=False)
+
+    def caller(self, token: str, said_run: str | None = None) -> Caller:
+        """Who has this token; `said_run` is the run that the request names, if it names one.
+
+        Raises Unauthorized, Fenced when its run has ended, Forbidden when it is another run's, TooMany.
+        """
+        hashed = _hash(token)
+        if (run_id := self._ended.get(hashed)) is not None:
+            raise Fenced(f"Run R{run_id} has ended, and its token with it; nothing was done.", "Stop working.")
+        held = self._held.get(hashed)
+        if held is None:
+            raise Unauthorized("This token is not known here.", _NO_TOKEN)
+        self._count(held)
+        _require_same(held.caller, said_run)
+        return held.caller
+
+    def _count(self, held: _Held) -> None:
+        now = self.clock()
+        held.left = min(AT_ONCE, held.left + (now - held.looked) * PER_SECOND)
+        held.looked = now
+        if held.left < 1:
+            raise TooMany(f"More than {PER_SECOND} requests a second.", "Wait a second, and ask for less.", retry_s=1)
+        if held.caller.run is not None and held.sent >= REQUESTS_PER_RUN:
+            raise TooMany(
+                f"This run has sent {REQUESTS_PER_RUN} requests: no more.", "End your work with what you have."
+            )
+        held.left -= 1
+        held.sent += 1
+
+
+def bearer(header: str | None) -> str | None:
+    """The token of an `Authorization` header; None without one. Raises Unauthorized for another scheme."""
+    if header is None:
+        return None
+    scheme, _, token = header.strip().partition(" ")
+    if scheme.lower() != "bearer" or not token.strip():
+        raise Unauthorized("The Authorization header holds no bearer token.", _NO_TOKEN)
+    return token.strip()
+
+
+def no_token() -> Unauthorized:
+    """The answer to a request that should have had a token."""
+    return Unauthorized("This request has no token.", _NO_TOKEN)
+
+
+def _require_same(caller: Caller, said_run: str | None) -> None:
+    if said_run is None or not isinstance(caller.actor, Agent):
+        return
+    if said_run.strip().removeprefix("R") != str(caller.actor.run_id):
+        raise Forbidden(
+            f"The token is that of R{caller.actor.run_id}, the request names run {said_run[:20]!r}; nothing was done.",
+            "Use the token that your own run was given.",
+        )
+
+
+def _hash(token: str) -> str:
+    return hashlib.sha256(token.encode(errors="surrogateescape")).hexdigest()
+
+
+def operator_token(folder: Path) -> str:
+    """The operator's token from `operator.token` in the company's folder, made when there is none (mode 0600).
+
+    Raises Invalid when others may read it, or when it is no token.
+    """
+    path = folder / OPERATOR_TOKEN
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    except FileExistsError:
+        return _read(path)
+    with os.fdopen(handle, "w") as file:
+        token = f"operator-{secrets.token_urlsafe(32)}"
+        file.write(f"{token}\n")
+    return token
+
+
+def _read(path: Path) -> str:
+    again = f"Delete {path} and try again: a new one is made."
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError as error:
+        raise Invalid(f"The operator's token cannot be read: {error.strerror}.", again) from None
+    try:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o077:
+            raise Invalid("The operator's token may be read by others, or is no file.", again)
+        token = os.read(handle, 1_000).decode(errors="replace").strip()
+    finally:
+        os.close(handle)
+    if len(token) < 32 or not token.isascii() or not token.isprintable() or " " in token:
+        raise Invalid("The file of the operator's token holds none.", again)
+    return token
