@@ -30,7 +30,7 @@ DECISIONS = {
     "revision_requested": ("ApprovalSentBack", ApprovalStatus.REVISION_REQUESTED),
 }
 
-# Only the program's own questions say what a "no" ends.
+# Only the program's own questions say what a "no" ends, and an agent's about the task that it has itself.
 ON_REJECT = "on_reject"
 
 # Questions whose payload only one command knows how to make.
@@ -120,13 +120,13 @@ def request_approval(act: Act, command: RequestApproval) -> Answer:
     if command.kind in ASKED_BY_THEIR_OWN:
         raise Invalid(f"{command.kind} is not asked like this.", f"Send {ASKED_BY_THEIR_OWN[command.kind]}.")
     _require_subject(act, command)
-    require_own_words(act, command.payload)
+    _require_own_words(act, command.payload)
     _require_room(act)
     approval = ask(act, command.kind, command.entity, command.title, command.payload)
     return {"id": approval.id, "payload_hash": approval.payload_hash}
 
 
-def require_own_words(act: Act, payload: dict[str, Any]) -> None:
+def _require_own_words(act: Act, payload: dict[str, Any]) -> None:
     """Raises Invalid when an agent says what only the program's own questions say: its no would end a goal."""
     if act.run is not None and ON_REJECT in payload:
         raise Invalid(f"{ON_REJECT} in a payload is the program's own.", "Leave it out; say it in words.")

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from core.commands.approvals import ask, require_own_words
+from core.commands.approvals import ask
 from core.commands.moves import move_task, require_current_run
 from core.commands.redlines import start_gate
 from core.commands.registry import Act, Answer, Command, Reason, Title, handles, letters
@@ -162,7 +162,6 @@ class AskOperator(Command):
 def ask_operator(act: Act, command: AskOperator) -> Answer:
     task = act.tx.get(Task, command.task)
     require_current_run(act, task)
-    require_own_words(act, command.payload)
     task = move_task(act, task, TaskStatus.WAITING_HUMAN, "AskOperator", "TaskWaits", reason=command.title)
     approval = ask(act, ApprovalKind(command.kind), f"task:{task.id}", command.title, command.payload)
     return {"id": task.id, "approval": approval.id}
