@@ -65,7 +65,6 @@ def parts_of(text: str, nonce: str) -> tuple[Part, ...]:
             found.append(Part(own.removesuffix("\n")))
         found.append(Part(match["value"], match["label"] or ""))
         end = match.end()
-    rest = text[end:].removeprefix("\n") if end else text
-    if rest:
-        found.append(Part(rest))
+    if end < len(text):
+        found.append(Part(text[end:].removeprefix("\n") if end else text))
     return tuple(found)

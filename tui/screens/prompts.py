@@ -139,7 +139,8 @@ class PromptsScreen(Screen[None]):
             return
         if any(ref.startswith(("run:", "task:", "agent:", "experience:")) for ref in dirty):
             self._show_rows()
-            self._show()
+            if self.page == 3:
+                self._show()
         if self.page == 4 and any(ref.startswith("knowledge:") for ref in dirty):
             self._read_knowledge()
         self._is_old |= bool(dirty)
