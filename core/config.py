@@ -38,8 +38,18 @@ class PromptsConfig(BaseModel):
     budget: int = Field(PROMPT_TOKENS, ge=PROMPT_TOKENS_MIN, le=1_000_000)
 
 
+class PriceConfig(BaseModel):
+    """What a model costs, in US dollars for a million tokens; cache prices are that of input unless they are named."""
+
+    model_config = ConfigDict(extra="forbid")
+    tokens_in: float = Field(ge=0, le=1_000_000)
+    tokens_out: float = Field(ge=0, le=1_000_000)
+    cache_read: float | None = Field(None, ge=0, le=1_000_000)
+    cache_write: float | None = Field(None, ge=0, le=1_000_000)
+
+
 class Config(BaseModel):
-    """All of `company.toml`."""
+    """All of `company.toml`. `prices` are by the model's name, for models whose price is not known (docs/agents.md)."""
 
     model_config = ConfigDict(extra="forbid")
     name: str = "My company"
@@ -48,6 +58,7 @@ class Config(BaseModel):
     caps: CapsConfig = Field(default_factory=CapsConfig)
     prompts: PromptsConfig = Field(default_factory=PromptsConfig)
     rehearsal: RehearsalConfig | None = None
+    prices: dict[str, PriceConfig] = Field(default_factory=dict)
 
 
 def board_path(folder: Path) -> Path:
@@ -73,7 +84,7 @@ def read_config(folder: Path) -> Config:
 
 def runner_kinds(config: Config) -> frozenset[str]:
     """The kinds of runners that this program has for a company with these settings; what others name cannot run."""
-    return frozenset() if config.rehearsal is None else frozenset({"rehearsal"})
+    return frozenset({"chat"} if config.rehearsal is None else {"chat", "rehearsal"})
 
 
 def write_config(folder: Path, config: Config) -> None:
@@ -82,14 +93,20 @@ def write_config(folder: Path, config: Config) -> None:
         file.write(_toml(config.model_dump(exclude_none=True)))
 
 
-def _toml(table: dict[str, Any]) -> str:
+def _toml(table: dict[str, Any], path: tuple[str, ...] = ()) -> str:
     plain = [
-        f"{key} = {json.dumps(value, ensure_ascii=False)}"
+        f"{_key(key)} = {json.dumps(value, ensure_ascii=False)}"
         for key, value in table.items()
         if not isinstance(value, dict)
     ]
-    text = "\n".join(plain) + "\n"
+    text = "\n".join(plain) + "\n" if plain else ""
     for key, value in table.items():
-        if isinstance(value, dict):
-            text += f"\n[{key}]\n" + _toml(value)
+        if isinstance(value, dict) and value:
+            inner = (*path, _key(key))
+            holds_tables = all(isinstance(part, dict) for part in value.values())
+            text += ("" if holds_tables else f"\n[{'.'.join(inner)}]\n") + _toml(value, inner)
     return text
+
+
+def _key(name: str) -> str:
+    return name if name.isascii() and name.isidentifier() else json.dumps(name, ensure_ascii=False)

@@ -14,6 +14,7 @@ from core.agents.runner import Assignment, Desk, Outcome, Runner
 from core.agents.transcript import Transcripts
 from core.blackboard.readers import Readers
 from core.commands.approvals import KillRun
+from core.commands.budgets import RecordCost
 from core.commands.door import LocalDoor
 from core.commands.prompts import RecordPrompt
 from core.commands.runs import ConfirmRun, FinishRun, RecordProcess, RenewRuns, StartRun
@@ -253,12 +254,18 @@ class Dispatcher:
             async def note_process(pid: int, started: int) -> None:
                 await self._door.execute(DISPATCHER, RecordProcess(run=run.id, pid=pid, pid_started=started))
 
+            async def note_spent(tokens_in: int, tokens_out: int, cost_micros: int) -> None:
+                cost = RecordCost(run=run.id, tokens_in=tokens_in, tokens_out=tokens_out, cost_micros=cost_micros)
+                # The end of the run tells the same sums again.
+                with contextlib.suppress(OpsroomError):
+                    await self._door.execute(DISPATCHER, cost)
+
             self._transcripts.keep_prompt(run.id, assignment.prompt.to_json())
             told = RecordPrompt(
                 run=run.id, prompt_hash=assignment.prompt.hash, experiences=assignment.prompt.experiences
             )
             await self._door.execute_all(DISPATCHER, [told, ConfirmRun(run=run.id)])
-            desk = Desk(actor, self._door, self._readers, say, note_process)
+            desk = Desk(actor, self._door, self._readers, say, note_process, note_spent)
             limit = asyncio.timeout(self._caps.run_seconds)
             try:
                 async with limit, self._with_access(runner, assignment, actor) as assigned:

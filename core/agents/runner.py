@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -52,6 +53,21 @@ class Outcome:
     retry_at: int | None = None
 
 
+class Told(StrEnum):
+    """What a runner tells of a run while it works, beside its texts and calls: the kinds of a transcript's lines."""
+
+    NOTICE = "notice"  # why it waits, goes on or begins anew: `text`
+    REFUSED = "refused"  # a call that was not carried out: `command`, `error`
+    THOUGHT = "thought"  # the begin of what a model thought: `text`
+    USAGE = "usage"  # of one answer: `tokens_in`, `tokens_out`, `cost` (micros, or "unknown")
+    SESSION = "session"  # by what id it can be gone on with: `id`
+    PERMISSION = "permission"  # what a program asks for: `wants`
+
+
+async def _spent_nowhere(tokens_in: int, tokens_out: int, cost_micros: int) -> None:
+    """Nobody counts."""
+
+
 class Desk:
     """What a runner works with: the board through its own run, its transcript, and child processes.
 
@@ -65,12 +81,14 @@ class Desk:
         readers: Readers,
         say: Callable[[str, dict[str, Any]], None],
         note_process: Callable[[int, int], Awaitable[None]],
+        note_spent: Callable[[int, int, int], Awaitable[None]] = _spent_nowhere,
     ) -> None:
         self.actor = actor
         self.readers = readers
         self._door = door
         self._say = say
         self._note_process = note_process
+        self._note_spent = note_spent
 
     async def call(self, command: str, /, **arguments: Any) -> Answer:
         """Send a command as this agent. Raises an OpsroomError with a hint; then nothing was written."""
@@ -88,6 +106,14 @@ class Desk:
     def say(self, text: str) -> None:
         """A line for the transcript and the room."""
         self._say("text", {"text": text})
+
+    def tell(self, kind: Told, **facts: Any) -> None:
+        """What happens in the run beside words and calls, for the transcript and the room; `facts` are plain JSON."""
+        self._say(str(kind), facts)
+
+    async def spent(self, tokens_in: int, tokens_out: int, cost_micros: int) -> None:
+        """What the run has used since it began, told while it works: kept also if it is killed (F24). Never raises."""
+        await self._note_spent(tokens_in, tokens_out, cost_micros)
 
     async def start(self, *argv: str, cwd: Path | None = None) -> Child:
         """Start a child process in a group of its own, whose fingerprint the board keeps (F17)."""

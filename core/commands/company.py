@@ -1,6 +1,7 @@
 """Commands on the company and its agents."""
 
 import json
+import re
 from collections.abc import Iterable
 from typing import Any, Literal
 
@@ -16,6 +17,7 @@ from core.domain.limits import CAPABILITIES, RUNNER_MAX
 from core.domain.states import AgentStatus, Autonomy, BudgetPeriod, BudgetScope, OrgStatus, Role
 
 COMPANY_ID = 1
+_KEY_SOURCE = re.compile(r"env:\w{1,200}|file:.{1,900}|keyring:[^/]{1,200}/.{1,200}")
 
 
 class CreateCompany(Command):
@@ -211,6 +213,12 @@ def require_runner(runner: dict[str, Any]) -> None:
         raise Invalid("The runner has no kind.", 'Name it, e.g. {"kind": "rehearsal"}.')
     if len(json.dumps(runner, ensure_ascii=False).encode()) > RUNNER_MAX:
         raise Invalid(f"The runner's settings are longer than {RUNNER_MAX} bytes.", "Keep long texts in files.")
+    if "key" in runner and not _KEY_SOURCE.fullmatch(str(runner["key"])):
+        # What is written here stays on the board for ever, so nothing that may be a key itself is taken, or repeated.
+        raise Invalid(
+            "A key stands in no setting; only where it comes from does.",
+            "Name its source: env:NAME, file:PATH or keyring:SERVICE/USER.",
+        )
     cost = runner.get(RUN_COST, 0)
     if not isinstance(cost, int) or isinstance(cost, bool) or not 0 <= cost <= MONEY_MAX:
         raise Invalid(f"{RUN_COST} is no amount.", "Give millionths of a US dollar, e.g. 200000; 0 is a free model.")

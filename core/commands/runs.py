@@ -138,10 +138,16 @@ def start_run(act: Act, command: StartRun) -> Answer:
         return {"id": run.id, "started": False, "scope": kept.scope, "why": kept.why, "used_up": kept.used_up}
     run = tx.update(
         run, "RunStarted", status=RunStatus.STARTING, owner=command.owner, started_at=tx.now,
-        lease_until=tx.now + LEASE_MS, reserved_micros=kept.micros, **briefed(act, run, agent),
+        lease_until=tx.now + LEASE_MS, reserved_micros=kept.micros, model=_model_of(agent), **briefed(act, run, agent),
     )  # fmt: skip
     budgets.note_start(act, run, kept)
     return {"id": run.id, "started": True, "fence": run.fence, "brief": run.brief}
+
+
+def _model_of(agent: AgentRecord) -> str:
+    """The model that its runner names, so that costs can be told by model; empty for a runner without one."""
+    model = agent.runner.get("model")
+    return model if isinstance(model, str) else ""
 
 
 def _moot(act: Act, run: Run) -> str:

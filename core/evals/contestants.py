@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from core.agents.chat.runner import ChatRunner
 from core.agents.chat.settings import ChatSettings
+from core.agents.models.waiting import Retrying
 from core.agents.rehearsal.runner import RehearsalRunner
 from core.agents.runner import Assignment, Desk, Outcome, Runner
 from core.domain.errors import Fenced, Invalid, OpsroomError
@@ -39,17 +40,18 @@ class Rehearsal:
 
 
 class Chat:
-    """A model behind an OpenAI-compatible server."""
+    """A model behind a model server; `retrying` says how patient it is with the server."""
 
     kind = "chat"
 
-    def __init__(self, settings: ChatSettings) -> None:
+    def __init__(self, settings: ChatSettings, retrying: Retrying | None = None) -> None:
         self._settings = settings
+        self._retrying = retrying
         self.model = settings.model
 
     def runner(self, scenario: Scenario, repetition: int, answers: Answers) -> Runner:
         """The same for every scenario."""
-        return ChatRunner(self._settings)
+        return ChatRunner(self._settings, retrying=self._retrying)
 
     def texts(self, assignment: Assignment) -> tuple[str, ...]:
         """Its tools are a part of the prompt too."""

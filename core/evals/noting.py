@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from core.agents.process import Child
-from core.agents.runner import Desk
+from core.agents.runner import Desk, Told
 from core.commands.registry import Answer, parse
 from core.domain.errors import Fenced, OpsroomError
 from core.evals.expecting import Call
@@ -41,6 +41,14 @@ class NotingDesk(Desk):
     def say(self, text: str) -> None:
         """As of any desk."""
         self._inner.say(text)
+
+    def tell(self, kind: Told, **facts: Any) -> None:
+        """As of any desk."""
+        self._inner.tell(kind, **facts)
+
+    async def spent(self, tokens_in: int, tokens_out: int, cost_micros: int) -> None:
+        """As of any desk."""
+        await self._inner.spent(tokens_in, tokens_out, cost_micros)
 
     async def start(self, *argv: str, cwd: Path | None = None) -> Child:
         """As of any desk."""

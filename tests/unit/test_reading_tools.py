@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from core.agents.chat.settings import ChatSettings
+from core.agents.models.keys import Secret
 from core.agents.runner import Desk
 from core.domain.actors import Agent
 from core.domain.errors import Fenced, Invalid
@@ -30,7 +31,7 @@ async def test_a_model_reads_and_is_told_what_is_wrong_with_its_query(tmp_path: 
     model.replies(calling(*asked), calling(("ProposeHire", HIRE)), saying("Done."))
     place = tmp_path / "board"
     place.mkdir()
-    found = await play(written(tmp_path, FIRST), Chat(ChatSettings(model.url, "scripted", KEY)), 1, place)
+    found = await play(written(tmp_path, FIRST), Chat(ChatSettings(model.url, "scripted", Secret(KEY))), 1, place)
     staff, unknown, missing = (
         json.loads(each["content"]) for each in model.requests[1]["messages"] if each["role"] == "tool"
     )

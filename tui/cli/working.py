@@ -14,7 +14,7 @@ from core.company import OpenCompany
 from core.config import Config
 from core.domain.errors import OpsroomError
 from core.headless import Ended, Ending, Headless
-from core.rehearsal import rehearsal_runners
+from core.runners import runners_for
 from core.server.doors import Doors
 from tui.cli.deciding import item_text, read_all
 from tui.cli.exits import Exit
@@ -87,7 +87,7 @@ def runners_of(config: Config, pace_ms: int | None) -> Mapping[str, Runner]:
     if config.rehearsal is not None and pace_ms is not None:
         rehearsal = config.rehearsal.model_copy(update={"pace_ms": pace_ms})
         config = config.model_copy(update={"rehearsal": rehearsal})
-    return rehearsal_runners(config)
+    return runners_for(config)
 
 
 @asynccontextmanager

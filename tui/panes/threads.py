@@ -148,7 +148,9 @@ async def _run(company: OpenCompany, view: Projection, run: Run, *, with_words: 
         (f"{sign} {word}", tone), (took, "dim"), (clock_time(run.queued_at), "dim"),
     )  # fmt: skip
     used = run.tokens_in + run.tokens_out
-    lines = [f"{tokens(used)} · {money(run.cost_micros)}"] if used or run.cost_micros else []
+    # Whoever used tokens and told no cost was not free: its price is not known.
+    cost = money(run.cost_micros) if run.cost_micros else "no cost known"
+    lines = [f"{tokens(used)} · {cost}"] if used or run.cost_micros else []
     if run.detail:
         lines.append(run.detail)
     if run.id in view.held_runs:

@@ -1,1 +1,1 @@
-"""Agents on a model server that speaks `/v1/chat/completions`, for `opsroom eval`; commands are their tools."""
+"""Agents on a model server, by chat completions or Anthropic messages; commands and queries are their tools."""

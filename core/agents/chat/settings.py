@@ -1,26 +1,102 @@
-"""Where a model is and what it may use. From the environment: no key ever stands in a file or on a command line."""
+"""Where a model is and what a run on it may use: from an agent's runner settings, or from the environment for evals.
 
+Keys stand in neither: the settings say where a key comes from, and the environment is read.
+"""
+
+import asyncio
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Any, Literal
 
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from core.agents.models.endpoint import Endpoint, Limits
+from core.agents.models.keys import Secret, key_from
+from core.domain.budgets import MONEY_MAX
 from core.domain.errors import Invalid
 
 URL = "OPSROOM_CHAT_URL"
 MODEL = "OPSROOM_CHAT_MODEL"
 KEY = "OPSROOM_CHAT_KEY"
+Wire = Literal["openai", "anthropic"]
 
 
 @dataclass(frozen=True, slots=True)
 class ChatSettings:
-    """`url` ends before `/chat/completions`, e.g. `http://127.0.0.1:8080/v1`. `turns` bounds the requests of a run."""
+    """`url` ends before `/chat/completions` (openai) or `/v1/messages` (anthropic).
+
+    Of one run: `turns` bounds the requests, `calls_a_turn` the calls of one answer, `tokens` all tokens, in and out,
+    `cost_micros` the money (None: the budgets alone). Of one answer: `answer_tokens`, and seconds to its first byte, of
+    silence, and in all.
+    """
 
     url: str
     model: str
-    key: str = field(default="", repr=False)
-    turns: int = 20
+    key: Secret | None = None
+    wire: Wire = "openai"
+    stream: bool = True
+    turns: int = 40
     calls_a_turn: int = 20
-    timeout_s: float = 120.0
+    tokens: int = 1_000_000
+    cost_micros: int | None = None
+    answer_tokens: int = 4096
+    temperature: float | None = None
+    first_s: float = 300.0
+    silence_s: float = 120.0
+    answer_s: float = 900.0
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """Where requests go. Raises Invalid for an address that is none."""
+        return Endpoint(self.url, self.model, self.wire, self.key, stream=self.stream)
+
+    @property
+    def limits(self) -> Limits:
+        """The bounds on one answer."""
+        return Limits(first_s=self.first_s, silence_s=self.silence_s, whole_s=self.answer_s)
+
+
+class RunnerSettings(BaseModel):
+    """What an agent's runner of the kind `chat` may say. `provider` names who shares a cool-down (F14)."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
+    # Read elsewhere: by the dispatcher, the prompts and the budgets.
+    kind: str = "chat"
+    provider: str = ""
+    prompt_tokens: int | None = None
+    brings_self: bool = False
+    run_cost_micros: int | None = None
+
+    url: str = Field(max_length=2000)
+    model: str = Field(min_length=1, max_length=200)
+    key: str = Field("", max_length=1000, description="Where the key comes from: env:NAME, file:PATH, keyring:…")
+    wire: Wire = "openai"
+    stream: bool = True
+    turns: int = Field(40, ge=1, le=1000)
+    calls_a_turn: int = Field(20, ge=1, le=100)
+    tokens: int = Field(1_000_000, ge=1, le=1_000_000_000)
+    cost_micros: int | None = Field(None, ge=1, le=MONEY_MAX)
+    answer_tokens: int = Field(4096, ge=16, le=1_000_000)
+    temperature: float | None = Field(None, ge=0, le=2)
+    first_s: float = Field(300, gt=0, le=86_400)
+    silence_s: float = Field(120, gt=0, le=86_400)
+    answer_s: float = Field(900, gt=0, le=86_400)
+
+
+async def from_runner(runner: Mapping[str, Any], environment: Mapping[str, str] = os.environ) -> ChatSettings:
+    """The settings of an agent, with its key. Raises Invalid, which names what is wrong, and what `key_from` raises."""
+    try:
+        told = RunnerSettings.model_validate(dict(runner))
+    except ValidationError as error:
+        problems = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
+        known = ", ".join(RunnerSettings.model_fields)
+        raise Invalid(f"The runner's settings are wrong: {problems}.", f"Known: {known}.") from None
+    key = await asyncio.to_thread(key_from, told.key, environment) if told.key else None
+    return ChatSettings(
+        told.url, told.model, key, told.wire, told.stream, told.turns, told.calls_a_turn, told.tokens,
+        told.cost_micros, told.answer_tokens, told.temperature, told.first_s, told.silence_s, told.answer_s,
+    )  # fmt: skip
 
 
 def from_environment(environment: Mapping[str, str] = os.environ) -> ChatSettings:
@@ -36,4 +112,4 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> ChatSetting
     key = environment.get(KEY, "").strip()
     if not (key.isascii() and (not key or key.isprintable())):
         raise Invalid(f"{KEY} holds what no key has: control characters, or letters beyond ASCII.", "Set it anew.")
-    return ChatSettings(url, model, key)
+    return ChatSettings(url, model, Secret(key) if key else None)

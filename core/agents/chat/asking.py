@@ -1,0 +1,122 @@
+"""One answer of the model: streamed into the transcript, counted, and clean of secrets."""
+
+from collections.abc import Callable, Mapping
+from contextlib import aclosing
+from dataclasses import replace
+
+from core.agents.chat.meter import Meter
+from core.agents.chat.telling import Saying, clean
+from core.agents.models.client import ModelClient
+from core.agents.models.conversation import (
+    Answer,
+    Assistant,
+    Finish,
+    FinishReason,
+    Message,
+    ModelRequest,
+    Piece,
+    Text,
+    Thought,
+    ToolCall,
+    Usage,
+    joined,
+)
+from core.agents.models.errors import RETRIED, ModelError
+from core.agents.models.keys import Secret, scrub
+from core.agents.runner import Desk, Told
+
+
+class Asking:
+    """Asks the model of one run. `secrets` stand in nothing that comes out of here."""
+
+    def __init__(self, client: ModelClient, desk: Desk, meter: Meter, secrets: tuple[Secret, ...]) -> None:
+        self._client = client
+        self._desk = desk
+        self._meter = meter
+        self._secrets = secrets
+
+    async def answer(self, request: ModelRequest) -> Answer:
+        """The whole answer. One that was cut is asked for once more: nothing of it was used. Raises ModelError."""
+        try:
+            return await self._once(request)
+        except ModelError as error:
+            # The client itself tries again only what has not begun.
+            if not error.partial or error.kind not in RETRIED or error.until is not None:
+                raise
+            self._desk.tell(Told.NOTICE, text=f"the answer was cut and is asked for once more: {error.message}")
+        return await self._once(request)
+
+    async def _once(self, request: ModelRequest) -> Answer:
+        found = _Found()
+        saying = Saying(self._desk, self._secrets)
+        try:
+            async with aclosing(self._client.stream(request)) as pieces:
+                async for piece in pieces:
+                    found.take(piece, saying)
+        except ModelError as error:
+            self._meter.note_try(error.usage)
+            await self._meter.settle()
+            raise
+        finally:
+            saying.end()
+        answer = found.answer(lambda text: scrub(text, self._secrets), self._secrets)
+        await self._meter.note(answer.usage, *_texts(request, answer))
+        return answer
+
+
+class _Found:
+    """The pieces of one answer."""
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+        self._thoughts: list[Thought] = []
+        self._calls: list[ToolCall] = []
+        self._usage: Usage | None = None
+        self._finish = Finish(FinishReason.UNKNOWN)
+
+    def take(self, piece: Piece, saying: Saying) -> None:
+        match piece:
+            case Text():
+                self._texts.append(piece.text)
+                saying.add(piece.text)
+            case Thought():
+                self._thoughts.append(piece)
+                saying.think(piece.text)
+            case ToolCall():
+                self._calls.append(piece)
+            case Usage():
+                self._usage = piece
+            case Finish():
+                self._finish = piece
+
+    def answer(self, cleaned: Callable[[str], str], secrets: tuple[Secret, ...]) -> Answer:
+        calls = tuple(
+            replace(
+                call, name=cleaned(call.name), text=cleaned(call.text), problem=cleaned(call.problem),
+                arguments=_arguments(call.arguments, secrets),
+            )
+            for call in self._calls
+        )  # fmt: skip
+        return Answer(cleaned("".join(self._texts)), calls, joined(self._thoughts), self._usage, self._finish)
+
+
+def _arguments(arguments: Mapping[str, object] | None, secrets: tuple[Secret, ...]) -> Mapping[str, object] | None:
+    if arguments is None or not secrets:
+        return arguments
+    cleaned: dict[str, object] = clean(arguments, secrets)
+    return cleaned
+
+
+def _texts(request: ModelRequest, answer: Answer) -> tuple[str, str]:
+    """What was sent and what came, for a count of their tokens."""
+    if answer.usage is not None:
+        return "", ""
+    sent = [layer.text for layer in request.system] + [_text(message) for message in request.messages]
+    sent += [f"{tool.name} {tool.about} {tool.schema}" for tool in request.tools]
+    return "\n".join(sent), _text(answer.message()) + "".join(each.text for each in answer.thoughts)
+
+
+def _text(message: Message) -> str:
+    if isinstance(message, Assistant):
+        return message.text + "".join(f"{call.name} {call.text}" for call in message.calls)
+    return message.text

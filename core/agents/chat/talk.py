@@ -1,0 +1,164 @@
+"""A run as a conversation: the model calls, the board answers, until the run has given the board what it owes."""
+
+from core.agents.chat.asking import Asking
+from core.agents.chat.carrying import Done, carried_out, tools_of
+from core.agents.chat.ending import Ended
+from core.agents.chat.meter import Meter
+from core.agents.chat.settings import ChatSettings
+from core.agents.chat.shorter import shorter
+from core.agents.chat.words import words
+from core.agents.models.conversation import Answer, FinishReason, Message, ModelRequest, Text, User
+from core.agents.models.errors import Failure, ModelError
+from core.agents.owing import is_no_reply, owed_by
+from core.agents.runner import Assignment, Desk, Outcome, Told
+from core.agents.stuck import Stuck
+from core.domain.errors import Fenced, OpsroomError
+from core.domain.states import RunKind, RunStatus
+
+NUDGES = 2
+_REASON = 300  # code points of a model's own words in an outcome
+
+
+class Talk:
+    """One run. `met` says whether the board has got what the run owes."""
+
+    def __init__(
+        self, assignment: Assignment, desk: Desk, settings: ChatSettings, asking: Asking, meter: Meter
+    ) -> None:  # fmt: skip
+        self._assignment = assignment
+        self._desk = desk
+        self._settings = settings
+        self._asking = asking
+        self._meter = meter
+        role, kind = assignment.agent.role, assignment.run.kind
+        self._tools = tools_of(role, kind)
+        self._owed = owed_by(role, kind)
+        self._messages: list[Message] = [User(assignment.prompt.user)]
+        self._system = (Text(assignment.prompt.system, stable=True),)
+        self._stuck = Stuck()
+        self._nudged = 0
+        self._shortened = False
+        self.met = False
+
+    @property
+    def is_over(self) -> bool:
+        """The run's work is done, whatever else happens: what it owed was the one thing that ends it."""
+        return self.met and self._owed.final
+
+    async def through(self) -> Outcome:
+        """Talk to the end. Raises Ended when it cannot go on, ModelError, and Fenced."""
+        for turn in range(self._settings.turns):
+            limit, why = self._meter.used_up
+            if limit:
+                raise Ended(RunStatus.FAILED, limit, why)
+            answer = await self._answer()
+            self._look_at(answer)
+            self._messages.append(answer.message())
+            if answer.calls:
+                await self._carry_out(turn, answer)
+            elif answer.finish.reason is FinishReason.PAUSED:
+                continue
+            elif self.met and answer.finish.reason is not FinishReason.LENGTH:
+                return Outcome()
+            elif self._owed.silence and is_no_reply(answer.text):
+                return Outcome(exit_kind="no_reply")
+            else:
+                self._nudge(answer)
+        raise Ended(RunStatus.FAILED, "turns", f"it was not done after {self._settings.turns} turns")
+
+    async def _answer(self) -> Answer:
+        """The next answer. Once a run, a conversation that is too long is sent again, shorter."""
+        try:
+            answer = await self._asking.answer(self._request())
+        except ModelError as error:
+            if error.kind is not Failure.CONTEXT or self._shortened:
+                raise
+        else:
+            if answer.finish.reason is not FinishReason.CONTEXT:
+                return answer
+            if self._shortened:
+                raise ModelError(Failure.CONTEXT, "The conversation fills the model's window.")
+        self._shortened = True
+        self._desk.tell(Told.NOTICE, text="the conversation is longer than the model's window; sent again, shorter")
+        prompt, cut = self._assignment.prompt, self._words("result_cut")
+        self._messages = shorter(self._messages, prompt, self._words("shortened"), cut)
+        return await self._answer()
+
+    def _request(self) -> ModelRequest:
+        settings = self._settings
+        return ModelRequest(
+            tuple(self._messages), self._system, self._tools, max_tokens=settings.answer_tokens,
+            temperature=settings.temperature,
+        )  # fmt: skip
+
+    def _look_at(self, answer: Answer) -> None:
+        """Raises Ended for an answer that nothing can be made of."""
+        said = answer.text.strip()[:_REASON]
+        match answer.finish.reason:
+            case FinishReason.FILTER:
+                raise Ended(
+                    RunStatus.FAILED, "filter", f"the provider held the answer back: {said or 'no reason given'}"
+                )
+            case FinishReason.REFUSAL:
+                raise Ended(RunStatus.FAILED, "refusal", f"the model declined: {said or 'it gave no reason'}")
+            case _:
+                pass
+        bound = self._settings.calls_a_turn
+        if len(answer.calls) > bound:
+            told = f"{len(answer.calls)} calls in one turn; {bound} is the bound"
+            raise Ended(RunStatus.PROTOCOL_VIOLATION, "calls", told)
+
+    async def _carry_out(self, turn: int, answer: Answer) -> None:
+        """All calls of one answer, one after the other in their order."""
+        why = ""
+        for call in answer.calls:
+            done = await carried_out(self._desk, call, self._tools, self._words("result_cut"))
+            self._messages.append(done.result)
+            if done.answer is not None and self._owed.met_by(call.name, done.answer):
+                self.met = True
+            why = why or self._circling(turn, done)
+        if why:
+            await self._block(why)
+            raise Ended(RunStatus.FAILED, "stuck", why)
+
+    def _circling(self, turn: int, done: Done) -> str:
+        return self._stuck.note(turn, done.action, done.error or done.result.text, failed=bool(done.error))
+
+    async def _block(self, why: str) -> None:
+        """A task whose run is stuck is blocked, so that the coordinator, then the operator, looks at it.
+
+        Whoever claimed it next would likely be stuck in the same place. What was not begun simply goes back.
+        """
+        task = self._assignment.task
+        if self._assignment.run.kind != RunKind.EXECUTE or task is None or self.met:
+            return
+        reason = f"Its run was stuck and was ended: {why}"
+        try:
+            await self._desk.call("BlockTask", task=task.id, block_kind="capability", reason=reason)
+        except Fenced:
+            raise
+        except OpsroomError as error:
+            self._desk.tell(Told.REFUSED, command="BlockTask", error=error.message)
+
+    def _nudge(self, answer: Answer) -> None:
+        """Words without the call that the run owes: the model is told so, at most twice (Ended then)."""
+        is_cut = answer.finish.reason is FinishReason.LENGTH
+        if self._nudged == NUDGES:
+            if is_cut:
+                bound = self._settings.answer_tokens
+                raise Ended(RunStatus.FAILED, "length", f"its answers are cut off at {bound} tokens")
+            said = answer.text.strip()[:_REASON]
+            told = f"it ended in words without a call on the board, after {NUDGES} reminders: {said}"
+            raise Ended(RunStatus.PROTOCOL_VIOLATION, "no_board_call", told)
+        self._nudged += 1
+        names = ", ".join(tool.name for tool in self._tools if tool.name in self._owed.commands)
+        told = self._words("owes_or_silent" if self._owed.silence else "owes", commands=names)
+        if is_cut:
+            told = f"{self._words('cut', bound=self._settings.answer_tokens)} {told}"
+        elif not answer.text.strip():
+            told = f"{self._words('empty')} {told}"
+        self._desk.tell(Told.NOTICE, text=f"reminded ({self._nudged} of {NUDGES}): {told}")
+        self._messages.append(User(told))
+
+    def _words(self, name: str, **values: object) -> str:
+        return words(self._assignment.company.locale, name, **values)
