@@ -25,8 +25,8 @@ class _ChatAgents:
     async def run(self, assignment: Assignment, desk: Desk) -> Outcome:
         async with self._making:
             # One for all: its runs share the cool-downs of their providers.
-            self._runner = self._runner or await asyncio.to_thread(self._made)
-        return await self._runner.run(assignment, desk)
+            runner = self._runner = self._runner or await asyncio.to_thread(self._made)
+        return await runner.run(assignment, desk)
 
     def _made(self) -> Runner:
         from core.agents.chat.runner import ChatRunner
