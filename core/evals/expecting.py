@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from core.commands.registry import parse
 from core.domain.errors import Invalid
+from core.domain.states import TaskStatus
 
 _SHOWN = 120  # code points of a value in a reason
 
@@ -27,12 +28,13 @@ class Call:
 
 
 class Expectation(BaseModel):
-    """Exactly one of `call`, `never`, `only`, `told` and `untold`.
+    """Exactly one of `call`, `never`, `only`, `told`, `untold` and `task`.
 
     `call`: so many carried out calls of it (at least one unless said otherwise) have all the arguments of `with`; of a
     list of commands those of any of them count; with `tried` those that were refused count too.
     `never`: none was even tried that has them. `only`: nothing else was even tried; `[]` is a run without a call.
     `told`: the prompt, or the answer to a query, has these words, whatever their case; `untold`: none has them.
+    `task`: when the run has ended, this task (its id, or `$name`) is `status`, or one of these.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
@@ -41,6 +43,8 @@ class Expectation(BaseModel):
     only: tuple[str, ...] | None = None
     told: str | None = Field(None, min_length=1)
     untold: str | None = Field(None, min_length=1)
+    task: int | str | None = None
+    status: TaskStatus | tuple[TaskStatus, ...] = ()
     tried: bool = False
     with_: dict[str, Any] = Field(default_factory=dict, alias="with")
     times: int | None = Field(None, ge=0)
@@ -50,8 +54,11 @@ class Expectation(BaseModel):
 
     @model_validator(mode="after")
     def _is_one(self) -> "Expectation":
-        if sum(part is not None for part in (self.call, self.never, self.only, self.told, self.untold)) != 1:
-            raise ValueError("an expectation has exactly one of call, never, only, told, untold")
+        parts = (self.call, self.never, self.only, self.told, self.untold, self.task)
+        if sum(part is not None for part in parts) != 1:
+            raise ValueError("an expectation has exactly one of call, never, only, told, untold, task")
+        if (self.task is None) == bool(self.status):
+            raise ValueError("task and status go together")
         counts = (self.times, self.at_least, self.at_most)
         if self.call is None and (self.tried or any(count is not None for count in counts)):
             raise ValueError("times, at_least, at_most and tried go with call")
@@ -69,6 +76,11 @@ class Expectation(BaseModel):
         return self.call if isinstance(self.call, tuple) else (self.call or self.never or "",)
 
     @property
+    def statuses(self) -> tuple[TaskStatus, ...]:
+        """The states of which `task` is to be in one."""
+        return self.status if isinstance(self.status, tuple) else (self.status,)
+
+    @property
     def bounds(self) -> tuple[int, int | None]:
         """How often `call` is wanted: at least, and at most if that is bounded."""
         if self.times is not None:
@@ -77,24 +89,33 @@ class Expectation(BaseModel):
         return least, self.at_most
 
 
-def broken(expected: Iterable[Expectation], calls: Sequence[Call], told: Sequence[str] = ()) -> list[str]:
-    """The reasons for which these calls are not as expected, in the order of the expectations; none: they are.
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What is known of a run besides its calls: the texts that it was told, and the tasks' states after its end."""
 
-    `told` are the texts that the run was told.
-    """
+    told: Sequence[str] = ()
+    tasks: Mapping[int, TaskStatus] = field(default_factory=dict)
+
+
+def broken(expected: Iterable[Expectation], calls: Sequence[Call], seen: Seen | None = None) -> list[str]:
+    """The reasons for which a run was not as expected, in the order of the expectations; none: it was."""
     return [
         f"{problem} ({each.why})" if each.why else problem
         for each in expected
-        for problem in _broken(each, calls, told)
+        for problem in _broken(each, calls, seen or Seen())
     ]
 
 
-def _broken(expected: Expectation, calls: Sequence[Call], told: Sequence[str]) -> Iterator[str]:
+def _broken(expected: Expectation, calls: Sequence[Call], seen: Seen) -> Iterator[str]:
     words = expected.told or expected.untold
     if words is not None:
-        is_told = any(words.casefold() in text.casefold() for text in told)
+        is_told = any(words.casefold() in text.casefold() for text in seen.told)
         if is_told != (expected.told is not None):
             yield f"{_short(words)} was {'told' if is_told else 'not told'}"
+    elif expected.task is not None:
+        status = seen.tasks.get(int(expected.task))
+        if status is None or status not in expected.statuses:
+            yield f"T{expected.task} is {status or 'not there'} in the end, not {' or '.join(expected.statuses)}"
     elif expected.only is not None:
         others = list(dict.fromkeys(call.command for call in calls if call.command not in expected.only))
         if others:

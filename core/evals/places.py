@@ -33,11 +33,22 @@ class Written:
     lines: Mapping[Place, int]
 
     def part(self, name: str, number: int) -> "Written":
-        """The file as element `number` of a list of tables has it: its values are at the top, over what is there."""
-        here = (name, str(number))
-        inner = {place[2:]: line for place, line in self.lines.items() if place[:2] == here and len(place) > 2}
-        value = {key: each for key, each in self.value.items() if key != name} | self.value[name][number]
-        return Written(self.path, value, {**self.lines, **inner})
+        """The file as element `number` of its list of tables `name` has it.
+
+        What the element says is put over what the file says; its own lists of tables go on where the file's end.
+        """
+        own, here = self.value[name][number], (name, str(number))
+        value = {key: each for key, each in self.value.items() if key != name}
+        begins = {key: len(value[key]) for key, each in own.items() if _is_tables(each) and _is_tables(value.get(key))}
+        lines = dict(self.lines)
+        for place, line in self.lines.items():
+            if place[:2] == here and len(place) > 2:
+                key, *rest = place[2:]
+                if key in begins and rest:
+                    rest[0] = str(int(rest[0]) + begins[key])
+                lines[(key, *rest)] = line
+        joined = {key: [*value[key], *own[key]] for key in begins}
+        return Written(self.path, value | own | joined, lines)
 
     def without(self, name: str) -> "Written":
         """The file less one of its values."""
@@ -66,6 +77,10 @@ class Written:
         if problem["type"] == "extra_forbidden":
             message = "there is no such setting"
         return f"{self._where((*place, *inner))}, {'.'.join(inner) or 'here'}: {message}"
+
+
+def _is_tables(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(each, dict) for each in value)
 
 
 def read_toml(path: Path) -> Written:

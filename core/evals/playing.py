@@ -9,12 +9,12 @@ from typing import Any, Protocol
 from core.agents.runner import Assignment, Desk, Outcome, Runner
 from core.agents.transcript import Transcripts
 from core.dispatcher import Caps, Dispatcher
-from core.domain.entities import Run
+from core.domain.entities import Run, Task
 from core.domain.errors import OpsroomError
 from core.domain.goals import canonical_hash
 from core.domain.limits import TICK_MS
 from core.domain.states import RunStatus
-from core.evals.expecting import Call, Expectation, broken
+from core.evals.expecting import Call, Seen, broken
 from core.evals.founding import KIND, MANY, Boards, Place
 from core.evals.noting import NotingDesk
 from core.evals.scenario import Begin, Scenario
@@ -124,7 +124,9 @@ async def _judge(place: Place, contestant: Contestant, repetition: int, seconds:
     named = {name: value for name, value in about.items() if value is not None}
     seat = _Seat(begin, (await place.agent(begin.agent)).id, place.filled(named, "begin"))
     expected = [
-        each.model_copy(update={"with_": place.filled(each.with_, "expect", number)})
+        each.model_copy(
+            update={name: place.filled(getattr(each, name), "expect", number) for name in ("with_", "task")}
+        )
         for number, each in enumerate(scenario.expect)
     ]
     seat.runner = contestant.runner(scenario, repetition, place.answers)
@@ -141,7 +143,8 @@ async def _judge(place: Place, contestant: Contestant, repetition: int, seconds:
         seat.over.set()
         await dispatcher.idle()
         await asyncio.to_thread(transcripts.stop)
-    return _judged(scenario, contestant, seat, expected)
+    tasks = {task.id: task.status for task in await place.board.readers.entities(Task, "true")}
+    return _judged(scenario, contestant, seat, broken(expected, seat.calls, Seen(seat.told, tasks)))
 
 
 async def _begin(place: Place, seat: _Seat, dispatcher: Dispatcher) -> None:
@@ -159,7 +162,7 @@ async def _begin(place: Place, seat: _Seat, dispatcher: Dispatcher) -> None:
             return
 
 
-def _judged(scenario: Scenario, contestant: Contestant, seat: _Seat, expected: Sequence[Expectation]) -> Played:
+def _judged(scenario: Scenario, contestant: Contestant, seat: _Seat, unmet: Sequence[str]) -> Played:
     begin = scenario.begin
     if seat.assignment is None:
         missing = f"no {begin.run} run of {begin.agent} began"
@@ -176,7 +179,7 @@ def _judged(scenario: Scenario, contestant: Contestant, seat: _Seat, expected: S
         why.append(seat.trouble or "the run took too long and was ended")
     elif outcome.status != RunStatus.SUCCEEDED:
         why.append(f"the run {outcome.status}: {outcome.detail}")
-    why += broken(expected, seat.calls, seat.told)
+    why += unmet
     played = Played(
         tuple(seat.calls), tuple(why), mode, str(outcome.status) if outcome else "failed", canonical_hash(texts)
     )  # fmt: skip

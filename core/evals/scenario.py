@@ -153,7 +153,8 @@ def member_of(line: str) -> Member:
 def read_file(path: Path) -> list[Scenario]:
     """The scenarios in a file: one, or one a case. Raises Invalid, which names the file and the line of what is wrong.
 
-    A case has a `name` and, over what the file says, whatever else a scenario has.
+    A case has a `name` and, over what the file says, whatever else a scenario has; its steps and expectations come
+    after the file's.
     """
     written = read_toml(path)
     if "cases" not in written.value:
@@ -220,7 +221,7 @@ def _problems(scenario: Scenario) -> Iterator[Problem]:
     for number, expected in enumerate(scenario.expect):
         for problem in (
             *_expectation_problems(expected),
-            *(f"${n} is the answer of no step" for n in names_in(expected.with_) - kept),
+            *(f"${n} is the answer of no step" for n in names_in([expected.with_, expected.task]) - kept),
         ):
             yield ("expect", number), problem
 

@@ -7,14 +7,18 @@ import pytest
 
 from core.domain.ceo_mode import CeoMode
 from core.evals.baseline import BAR, agreement, asked_of, read_baseline
-from core.evals.scenario import read_scenarios
 from tests.evals.baselines import NAMES, PLACE, played, texts
+from tests.evals.world import all_shipped
 
 
 @pytest.mark.parametrize("name", NAMES)
 async def test_the_agents_do_what_they_did(name: str, tmp_path: Path) -> None:
     baseline = read_baseline(PLACE / f"{name}.json")
     report = await played(name, tmp_path)
+    if name == "replies":
+        # Played once for both questions: each good reply passes, and the board refuses none of its calls.
+        assert {result.name: result.why for result in report.results if not result.ok} == {}
+        assert [call for result in report.results for call in result.runs[0].calls if call.refused] == []
     found = agreement(baseline, report.results, asked_of(baseline, None, None))
     why = "meant so? python -m tests.evals.baselines, and look at the difference before you commit it"
     assert {each.name: (each.before, each.now) for each in found.differences} == {}, why
@@ -28,7 +32,7 @@ def test_a_baseline_knows_every_scenario_and_no_place(name: str) -> None:
     path = PLACE / f"{name}.json"
     baseline = read_baseline(path)
     assert {each.name: each.hash for each in baseline.scenarios} == {
-        each.name: each.hash for each in read_scenarios()
+        name: each.hash for name, each in all_shipped().items()
     }  # fmt: skip
     assert "/tmp" not in path.read_text(encoding="utf-8")
 

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from core.evals.expecting import Call, Expectation, broken
+from core.domain.states import TaskStatus
+from core.evals.expecting import Call, Expectation, Seen, broken
 
 MADE = Call("CreateGoal", {"title": "List the Maps", "must_haves": ["a list", "a count"], "split": False})
 AGAIN = Call("CreateGoal", {"title": "List the books", "must_haves": ["a list"], "split": True})
@@ -92,7 +93,23 @@ def test_arguments(wanted: dict[str, Any], call: Call, is_met: bool) -> None:
     ],
 )
 def test_what_a_run_was_told(expected: dict[str, Any], told: list[str], problem: list[str]) -> None:
-    assert broken([Expectation.model_validate(expected)], [], told) == problem
+    assert broken([Expectation.model_validate(expected)], [], Seen(told)) == problem
+
+
+@pytest.mark.parametrize(
+    ("status", "problem"),
+    [
+        ("waiting_human", []),
+        (["blocked", "waiting_human"], []),
+        ("review", ["T1 is waiting_human in the end, not review"]),
+        (["review", "failed"], ["T1 is waiting_human in the end, not review or failed"]),
+    ],
+)
+def test_how_a_task_ended(status: Any, problem: list[str]) -> None:
+    seen = Seen((), {1: TaskStatus.WAITING_HUMAN})
+    assert broken([Expectation.model_validate({"task": 1, "status": status})], [], seen) == problem
+    missing = broken([Expectation.model_validate({"task": 2, "status": status})], [], seen)
+    assert missing[0].startswith("T2 is not there in the end")
 
 
 def test_the_reason_names_what_was_wanted_what_was_and_why_it_matters() -> None:

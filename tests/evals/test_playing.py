@@ -190,6 +190,7 @@ async def test_the_hash_of_the_prompts_is_that_of_the_texts_that_were_read(tmp_p
         place = tmp_path / str(number)
         place.mkdir()
         report = await evaluate([scenario], Acting(nothing, *texts), place)
+        assert not [*place.iterdir()], "boards are gone afterwards"
         hashes.append(report.prompt_hash)
     assert [hashes.index(each) for each in hashes] == [0, 1, 1, 3]
 

@@ -36,10 +36,12 @@ WRONG = [
     (FIRST + 'with.why.like = "x"\n', "[[expect]]", "there is no condition like"),
     (FIRST + 'with.why.one_of = "x"\n', "[[expect]]", "one_of takes a list"),
     (FIRST + 'with.why.at_least = "x"\n', "[[expect]]", "at_least takes a number"),
-    (FIRST + 'never = "CreateGoal"\n', "[[expect]]", "exactly one of call, never, only, told, untold"),
+    (FIRST + 'never = "CreateGoal"\n', "[[expect]]", "exactly one of call, never, only, told, untold, task"),
     (FIRST + "times = 1\nat_most = 2\n", "[[expect]]", "times says both bounds"),
     (FIRST + '\n[[expect]]\nnever = "CreateGoal"\ntimes = 1\n', '[[expect]]\nnever', "go with call"),
     (FIRST + '\n[[expect]]\nnever = "CreateGoal"\ntried = true\n', '[[expect]]\nnever', "tried go with call"),
+    (FIRST + '\n[[expect]]\ntask = 1\n', "[[expect]]\ntask", "task and status go together"),
+    (FIRST + '\n[[expect]]\ntask = "$goal"\nstatus = "done"\n', "[[expect]]\ntask", "$goal is the answer of no step"),
     (FIRST + '\n[[expect]]\nuntold = "x"\nwith.why = "x"\n', "[[expect]]\nuntold", "with goes with call or never"),
     (FIRST + '\n[[expect]]\nonly = []\nwith.why = "x"\n', "[[expect]]\nonly", "with goes with call or never"),
     (FIRST + '\n[[expect]]\ncall = "AddComment"\nwith.goal = "$goal"\n', '[[expect]]\ncall = "AddC',
@@ -100,8 +102,14 @@ name = "waits"
 about = "A mission that is not known."
 mission = ""
 begin = { agent = "vera", run = "propose", never = true }
+
+[[cases.steps]]
+do = "StopCompany"
 """
 )
+
+
+STEPPED = CASES.replace("\n[[cases]]", STEP + "\n[[cases]]", 1)
 
 
 def test_the_cases_of_a_file_are_scenarios_that_share_what_it_says(tmp_path: Path) -> None:
@@ -111,6 +119,7 @@ def test_the_cases_of_a_file_are_scenarios_that_share_what_it_says(tmp_path: Pat
         ("mine-asks", "A first run.", "Know every folder"), ("mine-waits", "A mission that is not known.", ""),
     ]  # fmt: skip
     assert [len(one.expect) for one in (asks, waits)] == [2, 0]
+    assert [len(one.steps) for one in (asks, waits)] == [0, 1]
     assert asks.state_hash != waits.state_hash
     assert [one.name for one in chosen([asks, waits], "mine")] == ["mine-asks", "mine-waits"]
     assert [one.name for one in chosen([asks, waits], "mine-waits")] == ["mine-waits"]
@@ -120,6 +129,8 @@ def test_the_cases_of_a_file_are_scenarios_that_share_what_it_says(tmp_path: Pat
     ("text", "part", "problem"),
     [
         (CASES.replace('only = ["ProposeHire"]', 'only = ["HireHim"]'), "only", "there is no command 'HireHim'"),
+        (CASES.replace("StopCompany", "Dance"), 'do = "Dance"', "there is no command 'Dance'"),
+        (STEPPED.replace("StopCompany", "Dance"), 'do = "Dance"', "there is no command 'Dance'"),
         (CASES.replace('mission = ""', "colour = 3"), "colour", "there is no such setting"),
         (CASES.replace('"waits"', '"asks"'), '[[cases]]\nname = "asks"\nabout', "there is a case asks already"),
         (CASES.replace('"waits"', '"Wait a bit"'), '[[cases]]\nname = "Wait', "a case has a name of small letters"),

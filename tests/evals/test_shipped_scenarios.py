@@ -1,4 +1,4 @@
-"""The shipped scenarios tell good behaviour from bad: good replies pass all, each bad one fails for its reason."""
+"""The shipped scenarios tell good behaviour from bad: each bad reply fails for its reason."""
 
 import re
 from collections import Counter
@@ -10,8 +10,7 @@ import pytest
 from core.domain.ceo_mode import CeoMode
 from core.evals.contestants import read_replies
 from core.evals.evaluation import evaluate
-from core.evals.scenario import read_scenarios
-from tests.evals.world import DRAFT, GOOD, HIRE, STATES, calls, replied, shipped, written
+from tests.evals.world import DRAFT, HIRE, all_shipped, calls, replied, shipped, written
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "evals.md").read_text(encoding="utf-8")
 NOTE = {"goal": "$goal", "body": "I see."}
@@ -19,21 +18,19 @@ REPORT = {"round": 1, "goal_clear": "Yes.", "covered": "All of it.", "next_step"
 
 
 def test_each_mode_of_the_ceo_has_three_states_or_more() -> None:
-    counted = Counter(scenario.mode for scenario in read_scenarios() if not scenario.begin.never)
+    counted = Counter(scenario.mode for scenario in all_shipped().values() if not scenario.begin.never)
     assert {mode: counted[mode] for mode in CeoMode if counted[mode] < 3} == {}
 
 
-@pytest.mark.parametrize("about", ["refill-", "mission-gate-", "dedupe-", "hire-", "organisation-", "round-review-"])
+@pytest.mark.parametrize(
+    "about",
+    [
+        "refill-", "mission-gate-", "dedupe-", "hire-", "organisation-", "round-review-", "claim-", "executor-",
+        "reviewer-", "challenger-", "coordinator-", "planner-",
+    ],
+)  # fmt: skip
 def test_there_are_scenarios_about(about: str) -> None:
-    assert [scenario.name for scenario in read_scenarios() if scenario.name.startswith(about)]
-
-
-async def test_good_replies_pass_every_scenario(tmp_path: Path) -> None:
-    report = await evaluate(read_scenarios(), read_replies(GOOD), tmp_path, boards=STATES)
-    assert {result.name: result.why for result in report.results if not result.ok} == {}
-    refused = [call for result in report.results for call in result.runs[0].calls if call.refused]
-    assert refused == []
-    assert not [*tmp_path.iterdir()]  # noqa: ASYNC240
+    assert [scenario.name for scenario in all_shipped().values() if scenario.name.startswith(about)]
 
 
 BAD: list[tuple[str, list[tuple[str, dict[str, Any]]], str]] = [
@@ -82,8 +79,11 @@ async def test_a_bad_reply_fails_for_its_reason(
     assert reason in report.results[0].why
 
 
-def test_every_scenario_of_a_run_has_a_bad_reply() -> None:
-    asked = {scenario.name for scenario in read_scenarios() if not scenario.begin.never}
+def test_every_scenario_of_a_run_of_the_ceo_has_a_bad_reply() -> None:
+    asked = {
+        scenario.name for scenario in all_shipped().values() if scenario.mode is not None and not scenario.begin.never
+    }
+    asked |= {name for name, _, _ in BAD if name.startswith("round-review-")}
     # The Chinese one differs from its English twin in the texts alone.
     assert asked - {name for name, _, _ in BAD} == {"refill-in-chinese"}
 
@@ -92,8 +92,11 @@ async def test_the_example_of_the_documentation_is_a_scenario_that_its_replies_p
     blocks = re.findall(r"^```toml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     name = "awaiting-hire-question"
     example = written(tmp_path, blocks[0], name)
+    cases = blocks[0].partition("[begin]")[0].replace("vera", "mira").replace('mode = "awaiting_hire"', "")
+    case = written(tmp_path, cases.replace("mira ceo", "mira executor: maps") + blocks[1], "cases")
+    assert (case.name, case.about) == ("cases-own-domain", "Maps are what Mira does.")
     path = tmp_path / "replies.toml"
-    path.write_text(blocks[1], encoding="utf-8")
+    path.write_text(blocks[2], encoding="utf-8")
     place = tmp_path / "boards"
     place.mkdir()
     report = await evaluate([example], read_replies(path), place, repeat=2)
