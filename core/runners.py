@@ -25,7 +25,9 @@ class _ChatAgents:
     async def run(self, assignment: Assignment, desk: Desk) -> Outcome:
         async with self._making:
             # One for all: its runs share the cool-downs of their providers.
-            runner = self._runner = self._runner or await asyncio.to_thread(self._made)
+            if self._runner is None:
+                self._runner = await asyncio.to_thread(self._made)
+            runner = self._runner
         return await runner.run(assignment, desk)
 
     def _made(self) -> Runner:
