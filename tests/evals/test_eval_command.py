@@ -75,9 +75,13 @@ def test_repetitions_of_the_rehearsal_agents(capsys: Told) -> None:
 
 def test_scenarios_of_ones_own(tmp_path: Path, capsys: Told) -> None:
     (tmp_path / "mine.toml").write_text(FIRST, encoding="utf-8")
+    never = FIRST + '\n[[expect]]\nnever = "ProposeHire"\n'
+    (tmp_path / "other.toml").write_text(never, encoding="utf-8")
     code, told = evaluated(capsys, "--folder", str(tmp_path))
-    # A rehearsal CEO drafts whatever its mode.
-    assert (code, [each["name"] for each in told["scenarios"]]) == (1, ["mine"])
+    # A rehearsal CEO without a team proposes a hire.
+    assert (code, [(each["name"], each["passed"]) for each in told["scenarios"]]) == (
+        1, [("mine", True), ("other", False)],
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
