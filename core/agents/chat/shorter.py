@@ -10,8 +10,11 @@ _FIRST_OUT = frozenset({LayerName.KNOWLEDGE, LayerName.EXPERIENCES, LayerName.PR
 
 def shorter(messages: list[Message], prompt: Prompt, told: str, cut: str) -> list[Message]:
     """The conversation with a smaller first message (`told` ends it) and clipped results (`cut` ends each)."""
-    kept = [layer.text for layer in prompt.layers if layer.name not in STABLE | _FIRST_OUT]
-    return [User("\n\n".join([*kept, told])), *(_clipped(message, cut) for message in messages[1:])]
+    first = messages[:1]
+    if any(layer.name in _FIRST_OUT for layer in prompt.layers):
+        kept = [layer.text for layer in prompt.layers if layer.name not in STABLE | _FIRST_OUT]
+        first = [User("\n\n".join([*kept, told]))]
+    return [*first, *(_clipped(message, cut) for message in messages[1:])]
 
 
 def _clipped(message: Message, cut: str) -> Message:

@@ -16,6 +16,7 @@ from core.domain.errors import Fenced, OpsroomError
 from core.domain.states import RunKind, RunStatus
 
 NUDGES = 2
+_SHORT_ANSWER = 1024  # tokens that are left for an answer once the window proved to be small
 _REASON = 300  # code points of a model's own words in an outcome
 
 
@@ -85,11 +86,11 @@ class Talk:
         return await self._answer()
 
     def _request(self) -> ModelRequest:
-        settings = self._settings
+        # Many servers take what the answer may have for taken already.
+        bound = min(self._settings.answer_tokens, _SHORT_ANSWER) if self._shortened else self._settings.answer_tokens
         return ModelRequest(
-            tuple(self._messages), self._system, self._tools, max_tokens=settings.answer_tokens,
-            temperature=settings.temperature,
-        )  # fmt: skip
+            tuple(self._messages), self._system, self._tools, max_tokens=bound, temperature=self._settings.temperature
+        )
 
     def _look_at(self, answer: Answer) -> None:
         """Raises Ended for an answer that nothing can be made of."""
