@@ -128,6 +128,7 @@ async def test_a_run_of_before_prompts_were_kept_says_so(tmp_path: Path, picture
             assert "nothing to copy" in shown(app)
 
 
+@pytest.mark.soak
 async def test_a_changed_file_is_told(tmp_path: Path) -> None:
     async with an_office(tmp_path / "c") as office:
         await a_told_company(office)
@@ -167,6 +168,7 @@ async def test_two_are_compared(tmp_path: Path, picture: Picture, size: tuple[in
             assert "L2a" in text(screen)
 
 
+@pytest.mark.soak
 async def test_another_prompt_is_asked_for(tmp_path: Path) -> None:
     async with an_office(tmp_path / "c") as office:
         await a_told_company(office)
@@ -205,6 +207,7 @@ async def test_what_would_be_told_follows_the_board(tmp_path: Path) -> None:
             assert "Also the absolute ones." in text(screen)
 
 
+@pytest.mark.soak
 async def test_an_agents_prompts_from_the_screen_of_the_agents(tmp_path: Path) -> None:
     async with an_office(tmp_path / "c") as office:
         await a_told_company(office)
