@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
@@ -68,6 +68,17 @@ def _require_storable(value: Any, deep: int = 0) -> None:
             _require_storable(part, deep + 1)
 
 
+def _require_bounded(value: Any) -> None:
+    if isinstance(value, int) and not -INTEGER_MAX <= value <= INTEGER_MAX:
+        raise ValueError("a number is larger than 64 bits")
+    if isinstance(value, (list, tuple)):
+        for part in value:
+            _require_bounded(part)
+    elif isinstance(value, BaseModel):
+        for _name, part in value:
+            _require_bounded(part)
+
+
 class Request(BaseModel):
     """What is asked of the board by name and arguments: a command, or a query. Unknown fields are errors.
 
@@ -85,6 +96,12 @@ class Request(BaseModel):
         """What the board cannot store is refused at the door, however deep it lies in free-form fields."""
         _require_storable(arguments)
         return arguments
+
+    @model_validator(mode="after")
+    def _bounded(self) -> Self:
+        """A number may come as a text (from an address, from a model), and is one only now."""
+        _require_bounded(self)
+        return self
 
 
 class Command(Request):

@@ -37,9 +37,9 @@ class Doors:
     `listening` is None.
     """
 
-    def __init__(self, company: OpenCompany) -> None:
+    def __init__(self, company: OpenCompany, tokens: Tokens | None = None) -> None:
         self._company = company
-        self._tokens = Tokens()
+        self._tokens = tokens or Tokens()
         self._stack = AsyncExitStack()
         self._lock = asyncio.Lock()
         self.listening: Listening | None = None

@@ -16,6 +16,7 @@ from core.commands.registry import Answer, parse
 from core.company import OpenCompany, create_company
 from core.config import Config
 from core.domain.actors import System
+from core.server.callers import Tokens
 from core.server.doors import Doors
 
 
@@ -90,13 +91,13 @@ ADA, CORA, REX = 1, 2, 3  # an executor, a coordinator, a reviewer
 
 
 @asynccontextmanager
-async def a_served_company(folder: Path) -> AsyncIterator[Served]:
+async def a_served_company(folder: Path, tokens: Tokens | None = None) -> AsyncIterator[Served]:
     """An active goal G1 whose tasks T1 and T2 nobody has claimed, and three agents whose programs the tests are."""
     await create_company(folder, Config(name="Acme"))
     outside = Outside()
     company = await OpenCompany.open(folder, {"outside": outside}, role="owner")
     try:
-        async with Doors(company) as doors:
+        async with Doors(company, tokens) as doors:
             served = Served(company, doors, outside)
             await served.do("StartCompany")
             for slug, role in (("ada", "executor"), ("cora", "coordinator"), ("rex", "reviewer")):
