@@ -9,18 +9,14 @@ from core.domain.entities import Comment, Run
 from core.domain.errors import Invalid
 from core.domain.states import RunStatus, TaskStatus
 from tests.agents.chat_support import CLAIM, HANDOFF, KEY, OUTPUT, STARTED, VARIABLE, VERDICT, WORK, an_office, call
-from tests.models.conftest import wire  # noqa: F401 - a fixture
 from tests.models.script import Call, Refuse, Tokens, Turn
 from tests.models.server import ModelServer
 from tests.models.world import Wire
 
-
-@pytest.fixture(autouse=True)
-def _key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, KEY)
+pytestmark = pytest.mark.usefixtures("key")
 
 
-async def test_a_task_is_claimed_done_and_reviewed(tmp_path: Path, wire: Wire) -> None:  # noqa: F811
+async def test_a_task_is_claimed_done_and_reviewed(tmp_path: Path, wire: Wire) -> None:
     with ModelServer(key=KEY) as server:
         async with an_office(tmp_path / "company", server, wire) as office:
             reviewed = (call("ReadOutput", output=1), call("ReviewTask", **VERDICT), Turn("Approved."))
@@ -59,7 +55,7 @@ async def test_parallel_calls_are_carried_out_in_their_order(tmp_path: Path) -> 
             assert len(results) == 4
 
 
-async def test_what_is_no_json_is_answered_with_the_schema(tmp_path: Path, wire: Wire) -> None:  # noqa: F811
+async def test_what_is_no_json_is_answered_with_the_schema(tmp_path: Path, wire: Wire) -> None:
     with ModelServer() as server:
         async with an_office(tmp_path / "company", server, wire) as office:
             office.script.set(broadcast=(Turn(calls=(Call("ClaimTask", '{"task": '),)), *CLAIM))
@@ -152,7 +148,7 @@ async def test_turns_tokens_and_money_are_limited(tmp_path: Path) -> None:
                 assert len(server.requests) == (1 if kind == "cost" else 3)
 
 
-async def test_a_context_that_is_too_small_is_tried_once_more_with_less(tmp_path: Path, wire: Wire) -> None:  # noqa: F811
+async def test_a_context_that_is_too_small_is_tried_once_more_with_less(tmp_path: Path, wire: Wire) -> None:
     long = Refuse(400, "This model's maximum context length is 4096 tokens", "context_length_exceeded")
     with ModelServer() as server:
         async with an_office(tmp_path / "company", server, wire) as office:
@@ -177,7 +173,7 @@ ENDS = {"filter": "filter", "refusal": "refusal", "length": "length"}
 
 @pytest.mark.parametrize("finish", ENDS)
 async def test_answers_of_which_nothing_can_be_made_end_the_run_with_a_reason(
-    tmp_path: Path, wire: Wire, finish: str  # noqa: F811
+    tmp_path: Path, wire: Wire, finish: str
 ) -> None:  # fmt: skip
     if (finish, wire) == ("filter", "anthropic"):
         pytest.skip("these servers have no word for it")
