@@ -131,6 +131,8 @@ REFUSED: tuple[tuple[str, str, bytes | None, tuple[int, str], str], ...] = (
     ("GET", "/api/tasks/1/", None, (404, "not_here"), "GET /api"),
     ("GET", "/api/nothing", None, (404, "not_here"), "GET /api"),
     ("DELETE", "/api/tasks", None, (405, "not_here"), "GET, HEAD, POST"),
+    ("POST", f"/api/goals/{2**63}/pause", b"", (422, "invalid"), "64 bits"),
+    ("POST", "/api/goals/1/comments", b'{"body": "x", "reply_to": "9223372036854775808"}', (422, "invalid"), "64 bits"),
     ("POST", "/api/goals?title=x", b"{}", (422, "invalid"), "body"),
     ("POST", "/api/goals", b"{not json", (422, "invalid"), "JSON"),
     ("POST", "/api/goals", b"[1]", (422, "invalid"), "object"),
