@@ -31,6 +31,26 @@ class Access:
         """What a program is given: `opsroom mcp` reads the first two."""
         return {"OPSROOM_URL": self.url, "OPSROOM_TOKEN": self.token, "OPSROOM_RUN": str(self.run_id)}
 
+    def told(self, locale: str = "en") -> str:
+        """How a program sends its calls, for its prompt (S4-12, S4-18); names the token's variable, never the token."""
+        return _TOLD["zh" if locale == "zh" else "en"].format(url=self.url, mcp=self.mcp_url)
+
+
+_CURL = """curl -s -H "Authorization: Bearer $OPSROOM_TOKEN" -d '{{"task": 12}}' {url}/api/queries/ReadTask"""
+_TOLD = {
+    "en": (
+        "Your calls reach the board as MCP tools ({mcp}), or over HTTP: POST {url}/api/commands/NAME to change, POST"
+        " {url}/api/queries/NAME to look up, the fields as a JSON object, e.g.\n"
+        f"{_CURL}\n"
+        "An error says what to do next. GET {url}/api lists what you can call."
+    ),
+    "zh": (
+        "你的调用通过 MCP 工具（{mcp}）到达黑板，或者通过 HTTP：修改用 POST {url}/api/commands/NAME，查询用 POST"
+        " {url}/api/queries/NAME，字段写成一个 JSON 对象，例如：\n"
+        f"{_CURL}\n"
+        "出错时，回答会说明下一步做什么。GET {url}/api 列出你可以调用的一切。"
+    ),
+}
 
 GiveAccess = Callable[["Assignment", "Agent"], AbstractAsyncContextManager[Access]]
 """Gives a run its access for as long as the context lasts. Raises BoardError when no server can be started."""

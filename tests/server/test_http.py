@@ -1,10 +1,14 @@
 """The addresses: the same commands and queries as inside, with their refusals, for who has a token (S2-40, S4-12)."""
 
 import asyncio
+import json
+import os
+import shutil
 from pathlib import Path
 from typing import Any
 
 import httpx2
+import pytest
 
 from core.commands.registry import REGISTRY
 from core.domain.states import Role, RunKind
@@ -67,6 +71,21 @@ async def test_a_run_does_its_work_over_http(tmp_path: Path) -> None:
             "SELECT DISTINCT actor, run_id FROM events WHERE kind = 'TaskSubmitted'"
         )
         assert events == [{"actor": "ada", "run_id": work.run_id}]
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="there is no curl on this machine")
+@pytest.mark.parametrize("locale", ["en", "zh"])
+async def test_the_line_that_a_program_is_told_works_as_it_stands(tmp_path: Path, locale: str) -> None:
+    async with a_served_company(tmp_path / "acme") as served:
+        access = await served.working_run()
+        told = access.told(locale)
+        assert access.token not in told
+        line = next(line for line in told.splitlines() if line.startswith("curl")).replace('"task": 12', '"task": 1')
+        shell = await asyncio.create_subprocess_shell(
+            line, stdout=asyncio.subprocess.PIPE, env={**access.environment, "PATH": os.environ["PATH"]}
+        )
+        out, _ = await shell.communicate()
+        assert json.loads(out)["answer"]["tag"] == "T1"
 
 
 async def test_what_a_caller_is_told_that_it_has_is_what_it_is_offered(tmp_path: Path) -> None:
