@@ -354,4 +354,8 @@ async def test_a_proposal_that_a_crash_cut_off_is_begun_again_at_once_but_not_fo
             await simulation.die()
             simulation.take_up()
         await simulation.step(900_000)
+        assert len(await runs(simulation)) == 3
+        (asked,) = await simulation.inbox()
+        await simulation.decide(asked, asked.choices[0])
+        await simulation.step(900_000)
         assert len(await runs(simulation)) == 4
