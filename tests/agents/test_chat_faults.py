@@ -149,6 +149,34 @@ async def test_a_killed_run_ends_at_once_and_keeps_what_it_cost(tmp_path: Path, 
             assert (await office.task()).attempts == 0
 
 
+async def test_a_kill_closes_the_line_in_the_middle_of_an_answer(tmp_path: Path) -> None:
+    asked, closed = asyncio.Event(), asyncio.Event()
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
+        chunk = {"choices": [{"index": 0, "delta": {"content": "I claim "}}]}
+        writer.write(b"data: " + json.dumps(chunk).encode() + b"\n\n")
+        asked.set()
+        while await reader.read(65536):
+            pass
+        closed.set()
+        writer.close()
+
+    listening = await asyncio.start_server(answer, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}/v1"
+    with ModelServer() as server:
+        async with listening, an_office(tmp_path / "company", server, url=url) as office, asyncio.timeout(PATIENCE_S):
+            while not asked.is_set():
+                await office.begin()
+                await asyncio.sleep(0.05)
+            run = await office.run("broadcast")
+            await office.do("KillRun", run=run.id)
+            await closed.wait()
+            assert (await office.run("broadcast")).status == RunStatus.KILLED
+            assert "I claim" in await office.transcript(run)
+
+
 async def test_money_is_limited_where_the_price_is_known(tmp_path: Path) -> None:
     prices = {"scripted": Price(Decimal(10), Decimal(30))}
     with ModelServer() as server:
