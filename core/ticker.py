@@ -32,14 +32,15 @@ log = logging.getLogger(__name__)
 # Bookkeeping and news that give a tick nothing new to decide.
 QUIET = frozenset(
     {
-        "RunRenewed", "RunQueued", "RunStarted", "RunConfirmed", "RunPrompted", "RunProcessStarted", "TaskRunQueued", "TaskBroadcast",
-        "TaskOffered",
+        "RunRenewed", "RunQueued", "RunStarted", "RunConfirmed", "RunPrompted", "RunProcessStarted", "TaskRunQueued",
+        "TaskBroadcast", "TaskOffered",
         "OfferAnswered", "OfferReturned", "MentionTaken", "ApprovalRequested", "RoundProgressed", "RoundStalled",
         *BEATS, "AutoDispatchCounted", "HumanLooked", "TickStepFailed", "TicksMissed", "ClockStepped",
         "CommentAdded", "DecisionMade", "MentionHeld", "MentionDropped",
         "BudgetSet", "BudgetRaised", "BudgetWarned", "RunCostTold",
         "OutputAdded", "AgentCooledDown", "DependencyAdded",
-        "ExperienceNoted", "ExperienceKept", "ExperienceDropped", "ExperienceUsed", "KnowledgeIndexed", "KnowledgeRemoved",
+        "ExperienceNoted", "ExperienceKept", "ExperienceDropped", "ExperienceUsed", "KnowledgeIndexed",
+        "KnowledgeRemoved",
     }
 )  # fmt: skip
 
