@@ -1,0 +1,196 @@
+"""A program under its reaper: its prompt goes in, its lines come out, and its end is told and checked (F17)."""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.agents.process import LINE_LIMIT, kill_family, process_started
+from core.agents.programs import reaper
+
+GRACE_S = 5.0
+_CHUNK = 64 * 1024
+_LINGER_S = 1.0  # after the end, so long a pipe that somebody still holds is listened to
+_SPARE_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """In the place of a line that was longer than the limit: how many bytes it had."""
+
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """How a program ended. `left` counts processes that could not be ended; `whole` says that all could be seen."""
+
+    code: int | None = None
+    signal: int | None = None
+    error: str = ""
+    left: int = 0
+    whole: bool = True
+
+    @property
+    def words(self) -> str:
+        """For people."""
+        if self.error:
+            return self.error
+        if self.signal is not None:
+            return f"it was ended by signal {self.signal}"
+        return "it was stopped" if self.code is None else f"it ended with exit code {self.code}"
+
+
+class Program:
+    """One running program. `pid` and `started` are the fingerprint of its reaper, below which everything of it is."""
+
+    def __init__(
+        self, process: asyncio.subprocess.Process, started: int, control: int, report: int, grace_s: float
+    ) -> None:
+        self._process = process
+        self.pid = process.pid
+        self.started = started
+        self._control: int | None = control
+        self._report: int | None = report
+        self._grace_s = grace_s
+        self._feeding: asyncio.Task[None] | None = None
+        self._end: End | None = None
+
+    @classmethod
+    async def start(
+        cls, argv: Sequence[str], *, cwd: Path, environment: Mapping[str, str], grace_s: float = GRACE_S
+    ) -> "Program":
+        """Start it, with this environment and no other. That it cannot be started is told by its end."""
+        orders, control = os.pipe()
+        report, tells = os.pipe()
+        command = [sys.executable, "-I", "-S", reaper.__file__, str(orders), str(tells), str(grace_s), str(os.getpid())]
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *command, *argv, cwd=cwd, env=dict(environment), pass_fds=(orders, tells), start_new_session=True,
+                stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+            )  # fmt: skip
+        except BaseException:
+            os.close(control)
+            os.close(report)
+            raise
+        finally:
+            os.close(orders)
+            os.close(tells)
+        return cls(process, process_started(process.pid) or 0, control, report, grace_s)
+
+    def feed(self, prompt: bytes) -> None:
+        """Write the prompt to its standard input, as fast as it reads, and close that."""
+        self._feeding = asyncio.create_task(self._feed(prompt))
+
+    async def _feed(self, prompt: bytes) -> None:
+        stdin = self._process.stdin
+        assert stdin is not None
+        # It need not read what it is told.
+        with suppress(BrokenPipeError, ConnectionResetError):
+            stdin.write(prompt)
+            await stdin.drain()
+        with suppress(BrokenPipeError, ConnectionResetError):
+            stdin.close()
+            await stdin.wait_closed()
+
+    def lines(self, limit: int = LINE_LIMIT) -> AsyncIterator[bytes | Skipped]:
+        """Lines of its standard output, without their ends; those over the limit are skipped with a mark."""
+        assert self._process.stdout is not None
+        return self._lines(self._process.stdout, limit)
+
+    def errors(self, limit: int = _CHUNK) -> AsyncIterator[bytes | Skipped]:
+        """The same of its standard error."""
+        assert self._process.stderr is not None
+        return self._lines(self._process.stderr, limit)
+
+    async def _lines(self, stream: asyncio.StreamReader, limit: int) -> AsyncIterator[bytes | Skipped]:
+        waiting = bytearray()
+        skipped = 0
+        while chunk := await self._read(stream):
+            *ended, rest = chunk.split(b"\n")
+            for part in ended:
+                length = skipped + len(waiting) + len(part)
+                if length > limit:
+                    yield Skipped(length)
+                else:
+                    waiting += part
+                    yield bytes(waiting).rstrip(b"\r")
+                waiting.clear()
+                skipped = 0
+            waiting += rest
+            if skipped + len(waiting) > limit:
+                skipped += len(waiting)
+                waiting.clear()
+            # A flood must not keep the loop for itself.
+            await asyncio.sleep(0)
+        if skipped:
+            yield Skipped(skipped + len(waiting))
+        elif waiting:
+            yield bytes(waiting)
+
+    async def _read(self, stream: asyncio.StreamReader) -> bytes:
+        while True:
+            try:
+                async with asyncio.timeout(_LINGER_S):
+                    return await stream.read(_CHUNK)
+            except TimeoutError:
+                if self._process.returncode is not None:
+                    return b""
+
+    async def wait(self) -> End:
+        """How it ended, once nothing of it is left."""
+        # Polled: waiting on the pipes hangs while a grandchild holds them.
+        while self._process.returncode is None:  # noqa: ASYNC110 - asyncio's own event never comes then
+            await asyncio.sleep(0.01)
+        if self._end is None:
+            self._end = self._told()
+            await self._let_go()
+        return self._end
+
+    async def end(self) -> End:
+        """End it and all that it started, and make sure. Whoever is cancelled meanwhile: its end goes on."""
+        if self._control is not None:
+            os.close(self._control)
+            self._control = None
+        return await asyncio.shield(asyncio.ensure_future(self._ending()))
+
+    async def _ending(self) -> End:
+        try:
+            async with asyncio.timeout(self._grace_s + reaper.KILLING_S + _SPARE_S):
+                return await self.wait()
+        except TimeoutError:
+            await asyncio.to_thread(kill_family, self.pid, self.started)
+            return await self.wait()
+
+    def _told(self) -> End:
+        assert self._report is not None
+        told = os.read(self._report, 4096)
+        os.close(self._report)
+        self._report = None
+        if not told:
+            return End(error="its supervisor was killed; what the program itself had started may live on", whole=False)
+        facts = json.loads(told)
+        whole = facts["by"] == "descendants"
+        return End(facts.get("code"), facts.get("signal"), _why(facts.get("error", "")), facts["left"], whole)
+
+    async def _let_go(self) -> None:
+        if self._control is not None:
+            os.close(self._control)
+            self._control = None
+        if self._feeding is not None:
+            self._feeding.cancel()
+            await asyncio.wait([self._feeding])
+
+    def close(self) -> None:
+        """Let go of its pipes, whoever holds the other ends."""
+        transport = getattr(self._process, "_transport", None)
+        if transport is not None:
+            transport.close()
+
+
+def _why(error: str) -> str:
+    return f"it could not be started: {error}" if error else ""
