@@ -139,7 +139,11 @@ class Headless:
 
     async def _stopped(self) -> str:
         company = (await self._readers.entities(Company, "id = 1"))[0]
-        return "" if company.dispatching else f"The company is stopped ({company.stop_reason or 'nothing runs'})."
+        if company.dispatching:
+            return ""
+        if company.stop_reason.startswith("stopped "):
+            return f"The company was {company.stop_reason}."
+        return f"The company is stopped ({company.stop_reason or 'nothing runs'})."
 
     async def _over(self) -> Ended | None:
         if not self._goals:

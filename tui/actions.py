@@ -182,7 +182,7 @@ AGENT_KEYS: tuple[tuple[str, str], ...] = (
     ("$", "Its budget: an amount in USD, and day, week, month or all"),
     ("n", "Hire an agent"),
     ("e", "Edit its name, duties, capabilities, manager, runner"),
-    ("o", "The chart instead of the facts, where there is room for one"),
+    ("o", "The chart, the spending by goal and model, the facts"),
     ("P", "What it was told, and what it would be told now"),
 )
 """Keys on the screen of the agents, for the help: key, what it does. B and H mean what they mean in the room."""

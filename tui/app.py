@@ -17,6 +17,8 @@ from core.company import OpenCompany
 from core.domain.agenda import BEATS
 from core.domain.entities import Event, Run
 from core.domain.errors import OpsroomError
+from core.staffing import left_since
+from tui.came_back import SENT_BACK
 from tui.one_key import KeyOver, KeyQueue
 from tui.palette import RoomCommands
 from tui.projection import HEARTBEATS
@@ -99,7 +101,9 @@ class OpsroomApp(App[None]):
         beat = await readers.value(_HEARTBEAT)
         found = await readers.events_after(beat - 1, 1) if beat else []
         heartbeat = found[0] if found and found[0].kind in HEARTBEATS else None
-        self.room.view.load(last, entities, heartbeat, tokens=old["tokens"], cost=old["cost"])
+        left = {agent: each.reason for agent, each in (await left_since(readers)).items()}
+        self.room.view.load(last, entities, heartbeat, tokens=old["tokens"], cost=old["cost"], left=left)
+        self.room.view.came_back.load(await readers.all(SENT_BACK))
         self._look_up_owner()
         self._unfollow = self.company.board.follow(self._hear, after=last)
         self.room.board_loaded()

@@ -11,6 +11,7 @@ from core.domain.limits import BROADCASTS_BEFORE_ROUTER, DISCUSSION_TURNS, PLANS
 from core.domain.reporting import report_file, report_title
 from core.domain.states import (
     TASK_FINAL,
+    AgentStatus,
     ApprovalKind,
     GoalStatus,
     ReviewStep,
@@ -64,7 +65,9 @@ def explain(view: "Projection", ref: str, now: int) -> Explanation:
         case Round():
             said = _round(view, thing, now)
         case AgentRecord():
-            said = Explanation(f"{thing.role}: {view.agent_state(thing, now)}", _runs(view, now, agent=thing.id))
+            state = f"{thing.role}: {view.agent_state(thing, now)}"
+            why = why_left(view, thing)
+            said = Explanation(f"{state} because: {why}" if why else state, _runs(view, now, agent=thing.id))
         case Company():
             said = _company(thing)
         case _:
@@ -72,9 +75,15 @@ def explain(view: "Projection", ref: str, now: int) -> Explanation:
     items = view.items_of(ref)
     if items:
         return _waiting(items[0], said)
-    if held := view.held.get(ref):
+    is_discussed = isinstance(thing, Goal) and thing.status == GoalStatus.PLANNING and said.next
+    if (held := view.held.get(ref)) and not is_discussed:
         return Explanation(said.why, f"held back at the last tick: {held}")
     return said
+
+
+def why_left(view: "Projection", agent: AgentRecord) -> str:
+    """The reason that was given when it was paused or retired; empty while it is there."""
+    return "" if agent.status == AgentStatus.ACTIVE else one_line(view.left.get(agent.id, ""))
 
 
 _WITHOUT_YOU: dict[str, str] = {

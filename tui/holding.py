@@ -10,12 +10,16 @@ HOLD_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A decision that waits to be sent. `subject` is e.g. `goal:3`; `words` say what it does, e.g. `approve G3`."""
+    """A decision that waits to be sent. `subject` is e.g. `goal:3`; `words` say what it does, e.g. `approve G3`.
+
+    `effect` is what has happened when the board has taken it.
+    """
 
     subject: str
     words: str
     command: Command
     due: float
+    effect: str = ""
 
 
 class Holding:
@@ -29,10 +33,10 @@ class Holding:
     def __len__(self) -> int:
         return len(self._held)
 
-    def hold(self, subject: str, words: str, command: Command) -> Held | None:
+    def hold(self, subject: str, words: str, command: Command, effect: str = "") -> Held | None:
         """Hold a decision; returns the one on the same subject that it takes the place of."""
         before = self._held.pop(subject, None)
-        self._held[subject] = Held(subject, words, command, self._monotonic() + self._seconds)
+        self._held[subject] = Held(subject, words, command, self._monotonic() + self._seconds, effect)
         return before
 
     def all(self) -> list[Held]:

@@ -44,6 +44,7 @@ from core.domain.states import (
     RunStatus,
     TaskStatus,
 )
+from tui.came_back import CameBack
 from tui.explaining import Explanation, explain
 
 HEARTBEATS = frozenset(BEATS)
@@ -92,6 +93,8 @@ class Projection:
         self.runner_kinds: Collection[str] | None = None  # what this program can run here, if that is known
         self.structure = 0
         self.heartbeat: Event | None = None
+        self.left: dict[int, str] = {}  # why an agent was paused or has retired, by its id
+        self.came_back = CameBack()
         self.held: dict[str, str] = {}
         self.held_runs: Mapping[int, str] = {}
         self.tasks_of_goal: dict[int, list[int]] = {}
@@ -123,14 +126,19 @@ class Projection:
         *,
         tokens: int = 0,
         cost: int = 0,
+        left: Mapping[int, str] | None = None,
     ) -> None:
-        """Begin with a snapshot. `tokens` and `cost` are those of the runs that it left out."""
+        """Begin with a snapshot. `tokens` and `cost` are those of the runs that it left out.
+
+        `left` tells by agent why it was paused or has retired.
+        """
         for entity in entities:
             self.tables.rows[entity.table][entity.id] = entity
             self._index(None, entity)
         self.last_event, self.heartbeat = last_event, heartbeat
         self._tokens += tokens
         self._cost += cost
+        self.left.update(left or {})
         self.loaded = True
         self._dirty.add("company:1")
 
@@ -138,6 +146,9 @@ class Projection:
         """Take in what happened; what it touches is dirty until the next flush."""
         for event in events:
             table = event.entity
+            self.came_back.hear(event)
+            if event.kind in ("AgentPaused", "AgentRetired"):
+                self.left[event.entity_id] = str(event.changed.get("reason", ""))
             if event.kind == "BudgetWarned":
                 self._warnings.append(str(event.changed.get("words", "")))
             word = WORDS.get(table)
@@ -303,7 +314,13 @@ class Projection:
                 [*held_after_no(tables.all(Budget), tables.all(Approval), self._live.values()),
                  *notices(self.company, goals, agents, self.runner_kinds)],
             )  # fmt: skip
+            found[:] = [self._marked(item) for item in found]
         return found
+
+    def _marked(self, item: InboxItem) -> InboxItem:
+        """A draft that came back says so."""
+        version = self.came_back.version(int(item.entity.partition(":")[2])) if item.kind == "draft" else 0
+        return replace(item, why=f"it came back, version {version}; {item.why}") if version else item
 
     def items_of(self, ref: str) -> list[InboxItem]:
         """What waits for a person about one thing."""

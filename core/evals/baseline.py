@@ -41,6 +41,7 @@ class KnownRun(_Read):
     passed: bool
     mode: str
     ended: str
+    prompt_hash: str = ""
     calls: tuple[KnownCall, ...]
 
 
@@ -129,6 +130,7 @@ class Agreement:
     groups: Mapping[str, Fraction]
     differences: tuple[Difference, ...]
     new: tuple[str, ...]
+    other_prompts: tuple[str, ...] = ()  # the scenarios whose texts are not those of the baseline
 
     @property
     def ok(self) -> bool:
@@ -186,7 +188,12 @@ def agreement(baseline: Baseline, results: Sequence[Result], asked: Sequence[str
         raise Invalid("The baseline has none of these scenarios.", "Record one with `opsroom eval --record FILE`.")
     groups = {group: sum(each, Fraction()) / len(each) for group, each in shares.items()}
     new = tuple(name for name in now if name not in known)
-    return Agreement(baseline, groups, tuple(differences), new)
+    other = tuple(name for name in now if name in known and _prompts(known[name]) != _prompts(now[name]))
+    return Agreement(baseline, groups, tuple(differences), new, other)
+
+
+def _prompts(scenario: KnownScenario | Result) -> set[str]:
+    return {run.prompt_hash for run in scenario.runs}
 
 
 def _compare(before: KnownScenario, after: Result | None) -> Difference:

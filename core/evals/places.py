@@ -56,7 +56,7 @@ class Written:
 
     def wrong(self, problem: str, *place: object) -> Invalid:
         """The error for something at a place, e.g. `("steps", 2, "with")`; names the file and the nearest line."""
-        return Invalid(f"{self._where(place)}: {problem}", HELP)
+        return Invalid(f"{self._where(place)}: {problem}{'' if problem.endswith('.') else '.'}", HELP)
 
     def _where(self, place: Sequence[object]) -> str:
         parts = tuple(str(part) for part in place)
@@ -69,7 +69,7 @@ class Written:
             return model.model_validate(self.value if value is None else value)
         except ValidationError as error:
             told = [self._told(dict(problem), place) for problem in error.errors()]
-            raise Invalid("; ".join(told), HELP) from None
+            raise Invalid(f"{'; '.join(told)}.", HELP) from None
 
     def _told(self, problem: Mapping[str, Any], place: Place) -> str:
         inner = tuple(str(part) for part in problem["loc"])

@@ -84,7 +84,7 @@ async def test_the_staff_is_read(tmp_path: Path, picture: Picture, size: tuple[i
             await picture(pilot, "the-ceo")
             assert "mode: operating" in spoken(screen)
             assert "stage A: you dispatch what it drafts" in spoken(screen)
-            assert "0.0042 USD of 0.005 USD today, 84 %" in spoken(screen)
+            assert "$0.0042 of $0.005 today, 84 %" in spoken(screen)
             await go_to(pilot, screen, "links")
             assert "T3 Check the relative links" in spoken(screen)
             await press(pilot, "o")
@@ -157,7 +157,7 @@ async def test_a_budget_is_set_raised_and_taken_away(tmp_path: Path) -> None:
             await press(pilot, "enter")
             (budget,) = await office.company.board.readers.entities(Budget, "true")
             assert (budget.limit_micros, budget.period) == (20_500_000, "month")
-            assert "budget: 20.50 USD a month" in spoken(screen)
+            assert "budget: $20.50 a month" in spoken(screen)
             await press(pilot, "$")
             assert screen.composer.field.value == "20.50 month"
             await press(pilot, *["backspace"] * 11, "0", "enter")
@@ -243,3 +243,26 @@ async def test_nothing_of_an_agents_words_acts(tmp_path: Path, wire: list[str]) 
         sent = OURS.sub("", "".join(wire))
         assert not {char for char in sent if ord(char) < 32 and char not in "\r\n"}
         assert not re.search("[\x80-\x9f\u202a-\u202e\u2066-\u2069\u200b]", sent)
+
+
+@pytest.mark.parametrize("size", [HOME, SMALL, TINY], ids=["home", "small", "tiny"])
+async def test_what_each_goal_and_model_cost_is_read(tmp_path: Path, picture: Picture, size: tuple[int, int]) -> None:
+    async with an_office(tmp_path / "c") as office:
+        await a_staff(office)
+        run = await office.agent("coordinator", "mention", goal_id=1)
+        await office.end(run, cost_micros=1_250_000, tokens_in=1_000, tokens_out=100)
+        app = office.app()
+        async with app.run_test(size=size) as pilot:
+            _, screen = await opened(pilot, office)
+            await press(pilot, *["o"] * (1 if size == HOME else 2))
+            assert screen.focused is screen.spent
+            of_goal, of_model = [row.cells for row in screen.spent.rows if row.depth]
+            assert (str(of_goal[0])[:3], of_goal[3], of_model[0]) == ("G1 ", "$1.28", "(not named)")
+            assert "$1.28" in shown(app)
+            await picture(pilot, "the-spending")
+            chosen = screen.agent
+            await press(pilot, "down", "enter")
+            assert screen.agent == chosen
+            await press(pilot, "o")
+            assert screen.focused is screen.roster
+            assert "(not named)" not in shown(app)

@@ -52,6 +52,8 @@ def company(tmp_path: Path, say: Say) -> Path:
         (["status"], "DIR"),
         (["status", "x", "--jsn"], "--jsn"),
         (["goal"], "SUBCOMMAND"),
+        (["org", "x", "extra"], "extra. See `opsroom org --help`."),
+        (["goal", "list", "x", "extra"], "See `opsroom goal list --help`."),
         (["goal", "shwo", "x"], "shwo"),
         (["goal", "list", "x", "--stat", "draft"], "--stat"),
         (["events", "x", "--after", "one"], "one"),

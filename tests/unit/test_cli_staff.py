@@ -184,3 +184,14 @@ def test_a_name_stays_on_its_line_of_the_chart(tmp_path: Path, capsys: pytest.Ca
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == len(told(capsys, "org", folder)["chart"]) == 3
     assert sum(line.lstrip().startswith("vera ") for line in lines) == 1
+
+
+def test_a_paused_ceo_is_told_with_the_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = str(tmp_path / "c")
+    run(founded(tmp_path / "c"))
+    assert told(capsys, "status", folder)["ceo"]["status"] == "active"
+    told(capsys, "agent", "pause", folder, "vera", "--reason", "holidays")
+    ceo = told(capsys, "status", folder)["ceo"]
+    assert (ceo["agent"], ceo["status"], ceo["status_reason"]) == ("vera", "paused", "holidays")
+    assert main(["status", folder]) == Exit.OK
+    assert "vera is paused (holidays): nothing is asked of it" in capsys.readouterr().out

@@ -10,6 +10,7 @@ from core.blackboard.fold import fold
 from core.domain.actors import System
 from core.domain.entities import AgentRecord, Event, Experience, Knowledge, Task
 from core.domain.errors import Invalid
+from core.staffing import left_since
 from tests.flows.world import (
     NOON,
     Office,
@@ -21,6 +22,7 @@ from tests.flows.world import (
     at_work,
     handed_in,
 )
+from tui.came_back import SENT_BACK
 from tui.filtering import Filter, parse_filter
 from tui.projection import Projection
 from tui.tree import nodes
@@ -162,3 +164,36 @@ def test_an_unknown_filter_is_an_error(text: str) -> None:
 def test_the_memory_knows_nothing_of_textual() -> None:
     code = "import sys, tui.projection, tui.tree, tui.holding, tui.actions; sys.exit('textual' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+async def test_a_draft_that_came_back_says_so(tmp_path: Path) -> None:
+    async with an_office(tmp_path / "c") as office:
+        goal = await a_draft(office)
+
+        async def versions() -> set[tuple[int, str]]:
+            other = await loaded(office)
+            other.came_back.load(await office.company.board.readers.all(SENT_BACK))
+            views = (await seen(office), other)
+            return {(view.came_back.version(goal), view.inbox()[0].why.partition(";")[0]) for view in views}
+
+        assert {version for version, _ in await versions()} == {0}
+        await office.do("ReviseGoal", goal=goal, note="say which folder")
+        assert {version for version, _ in await versions()} == {0}
+        ceo = await office.agent("ceo", "mention", goal_id=goal)
+        await office.do("EditGoal", ceo, goal=goal, description="The folder archive, and nothing else.")
+        assert await versions() == {(2, "it came back, version 2")}
+        await office.do("ReviseGoal", goal=goal, note="once more")
+        assert {version for version, _ in await versions()} == {0}
+
+
+async def test_why_an_agent_is_paused_is_told_with_it(tmp_path: Path) -> None:
+    async with an_office(tmp_path / "c") as office:
+        await office.do("PauseAgent", agent="links", reason="holidays")
+        links = (await office.company.board.readers.entities(AgentRecord, "slug = 'links'"))[0]
+        after = Projection()
+        left = {agent: each.reason for agent, each in (await left_since(office.company.board.readers)).items()}
+        after.load(*await office.company.board.readers.snapshot(), left=left)
+        for view in (await seen(office), after):
+            assert view.why(f"agent:{links.id}", NOON).why == "executor: paused because: holidays"
+        await office.do("ResumeAgent", agent="links")
+        assert "holidays" not in (await seen(office)).why(f"agent:{links.id}", NOON).why

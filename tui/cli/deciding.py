@@ -131,7 +131,7 @@ def _find(folder: Path, text: str, key: str) -> InboxItem:
         item for item in items if item.entity == f"{kind}:{number}"
     ]
     # What only tells of a lack, e.g. of a mission, does not stand in the way of what can be decided.
-    found = [item for item in found if any(choice.key == key for choice in item.choices)] or found
+    found = [item for item in found if any(_is_meant(choice, key) for choice in item.choices)] or found
     if len(found) > 1:
         listed = ", ".join(f"{tag_of(item)} ({item.kind})" for item in found)
         raise Conflict(f"More than one thing about {name} waits for you.", f"Name one: {listed}.")
@@ -144,10 +144,14 @@ def _find(folder: Path, text: str, key: str) -> InboxItem:
     return found[0]
 
 
+def _is_meant(choice: Choice, key: str) -> bool:
+    """Where money is asked for, keys mean something else: it is raised and paused by their own words."""
+    return choice.key == key and choice.command != "RaiseBudget"
+
+
 def _choice(item: InboxItem, key: str, verb: str, folder: Path) -> Choice:
     for choice in item.choices:
-        # The keys r and d mean something else where money is asked for: it is raised and paused by their own words.
-        if choice.key == key and choice.command != "RaiseBudget":
+        if _is_meant(choice, key):
             return choice
     possible = "; ".join(f"{choice.verb}: {typed(item, choice, folder)}" for choice in typeable(item))
     raise Conflict(f"{tag_of(item)} ({item.kind}): {verb} is not possible.", f"Possible: {possible or item.why}.")

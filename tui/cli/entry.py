@@ -39,13 +39,14 @@ def main(arguments: list[str] | None = None) -> int:
 def _do(parsed: argparse.Namespace) -> int:
     from core.domain.errors import Invalid, OpsroomError
     from tui.cli.output import note
+    from tui.told_commands import hint_for
 
     module, _, function = parsed.subcommand.handler.partition(":")
     try:
         return int(getattr(importlib.import_module(module), function)(parsed))
     except OpsroomError as error:
         sys.stdout.flush()
-        note(f"opsroom: {error}")
+        note(f"opsroom: {error.message} {hint_for('shell', error.hint)}".rstrip())
         return Exit.USAGE if isinstance(error, Invalid) else Exit.REFUSED
 
 

@@ -4,6 +4,8 @@ import argparse
 import asyncio
 import contextlib
 import logging
+import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,8 +31,10 @@ from core.evals.report import Report, Result
 from core.evals.scenario import SHIPPED, Scenario, read_scenarios
 from tui.cli.exits import Exit
 from tui.cli.output import facts, note, print_json, say, table
+from tui.text import counted, one_line, wrap
 
 REPEAT_MAX = 100
+WHY_LEAST = 30  # cells
 RUNNERS = ("rehearsal", "recorded", "chat")
 
 
@@ -100,19 +104,34 @@ def _tell(report: Report, found: Agreement | None) -> None:
         ]
     )
     say()
-    table([_row(result) for result in report.results], ("scenario", "begins as", "passed", "why not"))
+    table(
+        [row for result in report.results for row in _rows(result, _room_for_why(report))],
+        ("scenario", "begins as", "passed", "why not"),
+    )
     if found is not None:
         say()
-        _tell_agreement(report, found)
+        _tell_agreement(found)
 
 
-def _row(result: Result) -> tuple[str, str, str, str]:
-    return result.name, result.group, f"{result.passed} of {len(result.runs)}", result.why
+def _room_for_why(report: Report) -> int:
+    """The cells that the other columns leave on the terminal, or in a line of 120."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 120
+    others = max((len(each.name) + len(each.group) for each in report.results), default=0)
+    return max(WHY_LEAST, width - others - 15)
 
 
-def _tell_agreement(report: Report, found: Agreement) -> None:
+def _rows(result: Result, room: int) -> Iterator[tuple[str, str, str, str]]:
+    """A scenario, and below it what its reason has no room for."""
+    first, *more = wrap(one_line(result.why), room) or [""]
+    yield result.name, result.group, f"{result.passed} of {len(result.runs)}", first
+    for part in more:
+        yield "", "", "", part
+
+
+def _tell_agreement(found: Agreement) -> None:
     before = found.baseline
-    prompts = "the same prompts" if before.prompt_hash == report.prompt_hash else "other prompts"
+    others = len(found.other_prompts)
+    prompts = f"other prompts in {counted(others, 'scenario')}" if others else "the same prompts"
     say(f"Compared with {before.model} ({before.runner}), {prompts}; {percent(BAR):g} % in each mode is the bar.")
     say()
     rows = [

@@ -69,16 +69,25 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     """The parsed command line. Exits with 2 when it is wrong."""
     parser = make_parser()
     if not arguments:
-        return parser.parse_args(["room"])
+        return _whole(parser, ["room"])
     first = arguments[0]
     if first == "budget" and len(arguments) > 1 and arguments[1] not in _OF_BUDGET and arguments[1][:1] != "-":
         arguments = [first, "show", *arguments[1:]]
     if first in _FIRST_WORDS or first in ("-h", "--help", "--version"):
-        return parser.parse_args(arguments)
+        return _whole(parser, arguments)
     if first.startswith("-") and first != "--":
         parser.error(f"unknown option {first}")
     if not os.path.lexists(first) and "/" not in first and first != "--":
         near = difflib.get_close_matches(first, _FIRST_WORDS, 1)
         meant = f"; did you mean `opsroom {near[0]}`?" if near else ""
         parser.error(f"{first!r} is neither a subcommand nor a folder{meant}")
-    return parser.parse_args(["room", *arguments])
+    return _whole(parser, ["room", *arguments])
+
+
+def _whole(parser: Parser, arguments: list[str]) -> argparse.Namespace:
+    """All of it, or an error that points to the help of the subcommand that does not know the rest."""
+    found, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        parser.prog = " ".join(("opsroom", *found.subcommand.words))
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+    return found

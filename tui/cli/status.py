@@ -10,7 +10,8 @@ from core.config import read_config, runner_kinds
 from core.domain.ceo_mode import CeoModeContext, resolve_ceo_mode
 from core.domain.entities import AgentRecord, Approval, Company, Round
 from core.domain.errors import BoardCorrupt
-from core.domain.states import Role
+from core.domain.states import AgentStatus, Role
+from core.staffing import left_since
 from core.waiting import mentioned_agents, owed
 from tui.cli import opening
 from tui.cli.names import folder_of, quoted
@@ -84,13 +85,27 @@ def owner_of(path: Path) -> dict[str, Any] | None:
 
 
 async def _ceo(board: Board, company: Company) -> dict[str, Any] | None:
-    agents = await board.readers.entities(AgentRecord, "status = 'active'")
+    agents = await board.readers.entities(AgentRecord, "status <> 'terminated'")
     ceo = next((agent for agent in agents if agent.role == Role.CEO), None)
     if ceo is None:
         return None
+    agents = [agent for agent in agents if agent.status == AgentStatus.ACTIVE]
+    left = (await left_since(board.readers)).get(ceo.id)
     pending = await board.readers.entities(Approval, "status = 'pending'")
     answer = resolve_ceo_mode(CeoModeContext(ceo, company, agents, pending))
-    return {"agent": ceo.slug, "mode": str(answer.mode), "reasons": list(answer.reasons)}
+    return {
+        "agent": ceo.slug, "status": str(ceo.status), "status_reason": left.reason if left else "",
+        "mode": str(answer.mode), "reasons": list(answer.reasons),
+    }  # fmt: skip
+
+
+def _ceo_words(ceo: dict[str, Any] | None) -> str:
+    if ceo is None:
+        return "none"
+    words = f"{ceo['mode']}: {'; '.join(ceo['reasons'])}"
+    if ceo["status"] == AgentStatus.ACTIVE:
+        return words
+    return f"{ceo['agent']} is {ceo['status']} ({ceo['status_reason']}): nothing is asked of it; {words}"
 
 
 def _tell(found: dict[str, Any], folder: Path) -> None:
@@ -107,7 +122,7 @@ def _tell(found: dict[str, Any], folder: Path) -> None:
             ("mission", company["mission"] or "not yet defined"),
             ("state", "started" if company["dispatching"] else stopped),
             ("owner", f"process {owner['pid']} since {when(owner['since'])} UTC" if owner else "nobody: nothing runs"),
-            ("CEO", f"{ceo['mode']}: {'; '.join(ceo['reasons'])}" if ceo else "none"),
+            ("CEO", _ceo_words(ceo)),
             ("goals", _counted(found["goals"])),
             ("rounds", "; ".join(rounds)),
             ("tasks", _counted(found["tasks"])),

@@ -33,9 +33,16 @@ class CeoPane(Static):
     def __init__(self) -> None:
         super().__init__(id="ceo", classes="pane slim")
         entitle(self, Content("CEO"))
+        self._shown: tuple[Projection, int] | None = None
+
+    def on_resize(self) -> None:
+        """The reasons as long as there is room for."""
+        if self._shown is not None:
+            self.show(*self._shown)
 
     def show(self, view: Projection, now: int) -> None:
         """Say what `resolve_ceo_mode` says, with its reasons."""
+        self._shown = (view, now)
         answer = view.ceo()
         if answer is None or view.company is None:
             entitle(self, Content("CEO"))
@@ -48,7 +55,7 @@ class CeoPane(Static):
         word = said("paused", "warn") if is_paused else said(in_words(mode.mode), "info")
         entitle(self, Content.assemble("CEO  ", word, stage))
         means = line(said(means_words(view), "warn" if is_paused else None), "  ", _team(view, now))
-        since = said(f"since {'; '.join(mode.reasons)}", "dim")
+        since = said(since_words(mode.reasons, self.size.width), "dim")
         heart = said(*_heart(view, now))
         # Three lines show where room is scarce: of stage B its count, and in each stage the reasons of the mode.
         first = [said(stage_words(view), "warn"), since, heart, means] if at_b else [means, since, heart]
@@ -65,6 +72,24 @@ class CeoPane(Static):
             ),
         ]
         put(self, Content("\n").join(lines))
+
+
+_SHORTER = (
+    (" to the CEO", ""),
+    (" waiting for the operator", " waiting"),
+    ("the organisation waits for the operator's review", "chart under review"),
+    ("the organisation is settled", "chart settled"),
+)
+
+
+def since_words(reasons: Sequence[str], width: int) -> str:
+    """The reasons of a mode in a line; in fewer words where they would be cut."""
+    words = f"since {'; '.join(reasons)}"
+    if not width or len(words) <= width:
+        return words
+    for long, short in _SHORTER:
+        words = words.replace(long, short)
+    return words
 
 
 def ceo_lines(view: Projection, now: int) -> list[str]:

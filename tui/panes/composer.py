@@ -21,6 +21,7 @@ from tui.text import one_line
 
 Written = Callable[[str], None]
 WHY = "say in a line why; enter sends, esc goes back"
+NEEDED, EMPTY = "a reason is needed", "nothing is written"
 REASON_MAX = 2000
 
 
@@ -114,6 +115,7 @@ class Composer(Vertical):
         focused = self.screen.focused
         self._back_to = focused.id if focused is not None and focused.id and focused is not self.field else ""
         self.add_class("-asks")
+        self.remove_class("-needs")
         self.set_class(aid is not None, "-aided")
         self.foretell()
         self.screen.set_focus(self.field)  # now, not after what comes before it: the next key is a letter of the reason
@@ -141,7 +143,10 @@ class Composer(Vertical):
     @on(Input.Submitted, "#reason")
     def _written(self, event: Input.Submitted) -> None:
         event.stop()
-        if not event.value.strip() or self._then is None:
+        if self._then is None:
+            return
+        if not event.value.strip():
+            self._need()
             return
         if self._aid is not None:
             if why_not := self._aid.refusal(event.value):
@@ -154,6 +159,17 @@ class Composer(Vertical):
         else:
             self._close()
         then(event.value if self._aid is not None else event.value.strip())
+
+    def _need(self) -> None:
+        """Enter on nothing: say that it takes a text."""
+        self.field.value = ""
+        if self._aid is not None:
+            put(self._preview, said("Nothing is written yet.", "warn"))
+            return
+        first = NEEDED if self.field.placeholder == WHY else EMPTY
+        if not self.field.placeholder.startswith((NEEDED, EMPTY)):
+            self.field.placeholder = f"{first}: {self.field.placeholder}"
+        self.add_class("-needs")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """One that stays leaves esc to its screen; only a comment has a past."""

@@ -1,12 +1,13 @@
 """The inbox: everything that waits for a person, one line each. It tells; it never asks over what is being typed."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 
 from core.domain.inbox import InboxItem
+from core.domain.states import ApprovalKind
 from tui import signs
 from tui.panes.words import entitle
 from tui.text import ago, left
@@ -40,16 +41,20 @@ class InboxPane(Vertical):
         """The item under the cursor."""
         return self._items.get(self.list.cursor_id or "")
 
-    def show(self, items: Sequence[InboxItem], now: int, on_their_way: Collection[str] = ()) -> None:
+    def show(
+        self, items: Sequence[InboxItem], now: int, on_their_way: Collection[str] = (),
+        version: Callable[[int], int] = lambda _goal: 0,
+    ) -> None:  # fmt: skip
         """Show what waits; the cursor stays on its item, or on what became of it.
 
-        `on_their_way` names the subjects on which a decision is held.
+        `on_their_way` names the subjects on which a decision is held; `version` tells of a goal whether its draft
+        came back, and as which one.
         """
         before = self.list.cursor_id
         was_about = self._entities.get(before or "")
         self._items = {item.id: item for item in items}
         self._entities = {item.id: item.entity for item in items}
-        self.list.set_rows([_row(item, now, _is_held(item, on_their_way)) for item in items])
+        self.list.set_rows([_row(item, now, _is_held(item, on_their_way), _nth(item, version)) for item in items])
         if before is not None and before not in self._items:
             heir = next((item.id for item in items if item.entity == was_about), None)
             if heir is not None:
@@ -64,11 +69,19 @@ def _is_held(item: InboxItem, on_their_way: Collection[str]) -> bool:
     return (item.id if item.id.startswith("approval:") else item.entity) in on_their_way
 
 
-def _row(item: InboxItem, now: int, held: bool) -> Row:
+def _nth(item: InboxItem, version: Callable[[int], int]) -> int:
+    return version(int(item.entity.partition(":")[2])) if item.kind == "draft" else 0
+
+
+def _row(item: InboxItem, now: int, held: bool, nth: int = 0) -> Row:
     sign, word, tone = signs.HELD if held else signs.of_item(item.kind)
     kind, _, number = item.entity.partition(":")
     tag = f"{LETTERS[kind]}{number}" if kind in LETTERS else ""
     if item.until is not None and not held:
         word = f"{word} {left(now, item.until)}"
-    cells: tuple[Cell, ...] = ((f"{sign} {word}", tone), item.title, (tag, "dim"), (ago(now, item.since), "dim"))
+    if nth and not held:
+        word = f"back, v{nth}"
+    # the first words of each budget's question would leave no room for its figure
+    title = item.title.removeprefix("The budget of ") if item.kind == ApprovalKind.BUDGET else item.title
+    cells: tuple[Cell, ...] = ((f"{sign} {word}", tone), title, (tag, "dim"), (ago(now, item.since), "dim"))
     return Row(item.id, cells, muted=held)

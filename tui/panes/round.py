@@ -42,7 +42,7 @@ class RoundPane(Static):
         progress = view.progress(goal_id)
         if progress is None:
             entitle(self, Content("Round"))
-            put(self, said("No round yet: a round opens when a goal is dispatched and planned.", "dim"))
+            put(self, said("No round yet: planning a dispatched goal opens one.", "dim"))
             return
         sign, word, tone = signs.ROUND[progress.round.status]
         entitle(

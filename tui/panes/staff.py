@@ -3,15 +3,15 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from core.domain.budgets import money as exact
 from core.domain.budgets import per, this
 from core.domain.entities import AgentRecord, Goal, Run, Task
 from core.domain.organisation import chart_of, drawn
 from core.domain.states import AgentStatus, BudgetPeriod, Role, RunStatus
 from core.spending import BudgetFacts, Spending, Spent
 from tui import signs
+from tui.explaining import why_left
 from tui.panes.ceo import ceo_lines
-from tui.panes.words import money, tokens
+from tui.panes.words import exact, money, tokens
 from tui.projection import Projection
 from tui.sparkline import sparkline
 from tui.text import ago, counted, in_words
@@ -121,8 +121,10 @@ def facts(view: Projection, agent: AgentRecord, spent: Money, now: int) -> list[
 
 def _of_agent(view: Projection, agent: AgentRecord, now: int) -> Sequence[str]:
     below = [each.slug for each in view.tables.all(AgentRecord) if each.manager_id == agent.id and _is_there(each)]
+    why = why_left(view, agent)
     lines = [
         f"{agent.role}; reports to {view.slug(agent.manager_id) or 'nobody'}",
+        *([f"{'paused' if agent.status == AgentStatus.PAUSED else 'retired'} because: {why}"] if why else []),
         f"does: {does(view, agent, now) or 'nothing now'}",
         f"can: {', '.join(agent.capabilities) or 'anything'}",
     ]

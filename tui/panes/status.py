@@ -1,7 +1,7 @@
 """The status bar: the company, whether it runs, the CEO, the tick, the runs, the cost, and whose room this is."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from textual.content import Content
 from textual.widgets import Static
@@ -25,11 +25,15 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A piece of the bar. Where there is no room, the highest rank is shortened first, and then goes first."""
+    """A piece of the bar. Where there is no room, the highest rank is shortened first, and then goes first.
+
+    One that `stretches` may be cut anywhere: it takes what the others leave.
+    """
 
     rank: int
     words: Content
     short: Content | None = None
+    stretches: bool = False
 
 
 class StatusBar(Static):
@@ -49,22 +53,38 @@ class StatusBar(Static):
         self._draw()
 
     def _draw(self) -> None:
-        width = self.size.width - 2
-        parts = list(self._parts)
-        for part in sorted(parts, key=lambda part: -part.rank):
-            if _width(parts) <= width:
-                break
-            if part.short is not None:
-                parts[parts.index(part)] = _Part(part.rank, part.short)
-        parts = [part for part in parts if part.words]
-        while len(parts) > 1 and _width(parts) > width:
-            parts.remove(max(parts, key=lambda part: part.rank))
+        parts = _fitted(self._parts, self.size.width)
         # the last one, whose room this is, stands at the right
-        used = _width(parts)
+        width, used = self.size.width - 2, _width(parts)
         contents = [part.words for part in parts]
         if len(contents) > 1 and used < width:
             contents[-1] = line(" " * (width - used), contents[-1])
         put(self, Content("  ").join(contents))
+
+
+_LEAST = 12  # cells of a cut text that still tell something
+
+
+def _fitted(whole: Sequence[_Part], width: int) -> list[_Part]:
+    """The parts that have room, shortened where they must be; what is left over goes to those that were."""
+    shown = list(whole)
+    for place, part in sorted(enumerate(whole), key=lambda each: -each[1].rank):
+        if _width(shown) <= width:
+            break
+        if part.short is not None:
+            shown[place] = replace(part, words=part.short)
+    while sum(bool(part.words) for part in shown) > 1 and _width(shown) > width:
+        place = max((place for place, part in enumerate(shown) if part.words), key=lambda place: shown[place].rank)
+        shown[place] = replace(shown[place], words=Content(""), short=None)
+    for place, part in sorted(enumerate(shown), key=lambda each: each[1].rank):
+        if part.short is not None and part.words is part.short:
+            gap = 0 if part.words else 2
+            room = width - _width(shown) + part.words.cell_length - gap
+            if whole[place].words.cell_length <= room:
+                shown[place] = whole[place]
+            elif part.stretches and room >= _LEAST:
+                shown[place] = replace(part, words=whole[place].words.truncate(room, ellipsis=True))
+    return [part for part in shown if part.words]
 
 
 def _width(parts: Sequence[_Part]) -> int:
@@ -76,13 +96,15 @@ def _parts(view: Projection, standing: Standing) -> list[_Part]:
     company = view.company
     if company is None:
         return [_Part(0, Content("Opsroom")), _Part(1, said("loading the board…", "dim"))]
-    parts = [_Part(5, said(company.name, "strong"), said(fit(company.name, min(12, len(company.name))), "strong"))]
+    parts = [
+        _Part(5, said(company.name, "strong"), said(fit(company.name, min(12, len(company.name))), "strong"), True)
+    ]
     if company.dispatching:
         parts.append(_Part(0, said("● STARTED", "good"), said("●", "good")))
     else:
         parts.append(_Part(0, said("■ STOPPED", "warn")))
         if company.stop_reason:
-            parts.append(_Part(9, said(company.stop_reason, "dim")))
+            parts.append(_Part(9, said(company.stop_reason, "dim"), Content(""), stretches=True))
     if company.autonomy == Autonomy.B:
         # what goes on without a person is told at every width
         parts.append(_Part(1, said("stage B", "warn")))

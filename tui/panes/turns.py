@@ -12,7 +12,7 @@ _ENDS: dict[TurnOutcome, tuple[str, Tone]] = {
     TurnOutcome.OPEN: ("", "info"),
     TurnOutcome.GOES_ON: ("turn {} is over; the next one opens", "info"),
     TurnOutcome.CONVERGED: ("it converged in turn {}: that brought nothing new, and the work began", "good"),
-    TurnOutcome.NOT_CONVERGED: ("no agreement after {} turns: the coordinator rules", "warn"),
+    TurnOutcome.NOT_CONVERGED: ("turn {} ended without agreement: the coordinator rules", "warn"),
     TurnOutcome.ENDED: ("you ended it in turn {}", "warn"),
 }
 

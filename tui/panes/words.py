@@ -50,6 +50,12 @@ def money(micros: int) -> str:
     return f"${micros / 1_000_000:,.2f}"
 
 
+def exact(micros: int) -> str:
+    """`$5.00`; what is no whole cent is told to the micro: `$0.000025`."""
+    whole, rest = divmod(abs(micros), 1_000_000)
+    return f"{'-' if micros < 0 else ''}${whole:,}.{f'{rest:06d}'.rstrip('0').ljust(2, '0')}"
+
+
 def tokens(number: int) -> str:
     """A number of tokens, short."""
     if number >= 10_000_000:

@@ -19,14 +19,16 @@ from core.commands.registry import parse
 from core.domain.entities import AgentRecord
 from core.domain.errors import OpsroomError
 from core.domain.states import AgentStatus, Role
-from core.spending import spending
+from core.spending import Spending, spending
 from tui.actions import Hint
 from tui.panes.composer import Composer
 from tui.panes.footer import KeyLine
 from tui.panes.message import MessageLine
+from tui.panes.spent import SPENT, spent_rows
 from tui.panes.staff import CHART, ROSTER, Money, chart, facts, roster
 from tui.panes.words import entitle, line, money, put, said
 from tui.screens.staff_acts import StaffActs
+from tui.told_commands import hint_for
 from tui.widgets.prose import Prose
 from tui.widgets.row import Tone
 from tui.widgets.row_messages import CursorMoved, Selected
@@ -41,7 +43,7 @@ _SEEN = ("agent:", "task:", "goal:", "run:", "company:", "approval:")
 
 
 class AgentsScreen(Screen[None]):
-    """The roster above; below it all about the selected agent, and the chart beside that or in its place."""
+    """The roster above; below it all about the selected agent, and beside it or in its place chart or spending."""
 
     app: "OpsroomApp"
     AUTO_FOCUS = "#roster-rows"
@@ -50,7 +52,7 @@ class AgentsScreen(Screen[None]):
     VERTICAL_BREAKPOINTS = [(0, "-short"), (20, "-tall")]
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,A", "leave", "Back", show=False),
-        Binding("o", "turn", "The chart, or the facts", show=False),
+        Binding("o", "turn", "The chart, the spending, or the facts", show=False),
         Binding("p", "act('pause')", "Pause or resume", show=False),
         Binding("x", "act('retire')", "Retire", show=False),
         Binding("dollar_sign", "act('budget')", "Budget", show=False),
@@ -72,6 +74,7 @@ class AgentsScreen(Screen[None]):
         self.head = Static(id="staff-head")
         self.roster = Rows(*ROSTER, header=True, markable=False, empty="Nobody is hired: n hires.", id="roster-rows")
         self.chart = Rows(*CHART, markable=False, empty="Nobody is hired.", id="chart-rows")
+        self.spent = Rows(*SPENT, header=True, markable=False, empty="reading what was spent…", id="spent-rows")
         self.facts = Prose(empty="Nobody is selected.", id="agent-facts")
         # Held, not looked up: a clock's tick may come while the screen is being taken down.
         self._frame = Vertical(self.facts, id="facts", classes="pane")
@@ -90,6 +93,9 @@ class AgentsScreen(Screen[None]):
             with Vertical(id="chart", classes="pane") as pane:
                 pane.border_title = Content("Organisation")
                 yield self.chart
+            with Vertical(id="spent", classes="pane") as pane:
+                pane.border_title = Content("Spending")
+                yield self.spent
         yield self.composer
         yield self.message
         yield self.keys
@@ -138,12 +144,17 @@ class AgentsScreen(Screen[None]):
                 self._again = False
                 found = await spending(self.leading.company.board.readers, self.leading.now())
                 self.money = Money.of(found)
+                self._show_spent(found)
                 self._show()
                 if not self._again:
                     break
                 await asyncio.sleep(READ_AGAIN_S)
         finally:
             self._reading = False
+
+    def _show_spent(self, found: Spending) -> None:
+        self.spent.empty = "Nothing has cost anything yet."
+        self.spent.set_rows(spent_rows(found))
 
     def _show(self) -> None:
         view, now = self.leading.view, self.leading.now()
@@ -174,6 +185,8 @@ class AgentsScreen(Screen[None]):
 
     @on(CursorMoved)
     def _moved(self, event: CursorMoved) -> None:
+        if event.rows is self.spent:
+            return
         # the list that is not in use follows; its own message must not lead
         leads = self.chart if self.focused is self.chart else self.roster
         if event.rows is leads:
@@ -191,13 +204,15 @@ class AgentsScreen(Screen[None]):
         self.set_class(now is self.facts, "-reads")
         if now is self.chart:
             self.add_class("-chart")
-        if isinstance(now, Rows) and self.leading.view.loaded and now.cursor_id:
+        if now in (self.roster, self.chart) and isinstance(now, Rows) and self.leading.view.loaded and now.cursor_id:
             self._choose(now.cursor_id)
         self.show_keys()
 
     @on(Selected)
-    def _open(self) -> None:
-        self.remove_class("-chart")
+    def _open(self, event: Selected) -> None:
+        if event.rows is self.spent:
+            return
+        self._turn_to("")
         self.facts.focus()
 
     # ------------------------------------------------------------- saying and asking
@@ -208,7 +223,7 @@ class AgentsScreen(Screen[None]):
 
     def refuse(self, problem: OpsroomError) -> None:
         """Say why something was not done, and what can be done."""
-        self.say(f"{problem.message} {problem.hint}".strip(), "bad")
+        self.say(f"{problem.message} {hint_for('room', problem.hint)}".strip(), "bad")
 
     def show_keys(self) -> None:
         """The keys of what is above, of the line that asks, or of the selected agent."""
@@ -229,9 +244,11 @@ class AgentsScreen(Screen[None]):
             if agent.role == Role.CEO:
                 company = self.leading.view.company
                 at_b = company is not None and company.autonomy == "B"
-                hints[2:] = [Hint("B", "back to A" if at_b else "stage B", 2), Hint("H", "heartbeat", 4)]
-        other = "facts" if self.has_class("-chart") else "chart"
-        return [*hints, Hint("n", "hire", 3), Hint("o", other, 6), Hint("esc", "back", 0)]
+                hints[2:2] = [Hint("B", "back to A" if at_b else "stage B", 2), Hint("H", "heartbeat", 4)]
+        other = self._follows() or ("facts" if self._has_one_place else "chart")
+        return [
+            *hints, Hint("n", "hire", 3), Hint("o", other, 6), Hint("?", "help", 1), Hint("esc", "back", 0),
+        ]  # fmt: skip
 
     def on_screen_suspend(self) -> None:
         """A form opened above: its keys are told."""
@@ -260,9 +277,25 @@ class AgentsScreen(Screen[None]):
         self.app.room.prompting.open(self._chosen)
 
     def action_turn(self) -> None:
-        """The chart in the place of the facts, or the facts again; beside one another, the chart is gone to."""
-        self.toggle_class("-chart")
-        (self.chart if self.has_class("-chart") else self.roster).focus()
+        """To what `o` names: the chart, then the spending, then the facts; beside the facts, one of the two."""
+        follows = self._follows()
+        self._turn_to(follows)
+        {"chart": self.chart, "spending": self.spent}.get(follows, self.roster).focus()
+
+    def _follows(self) -> str:
+        """What the key `o` turns to: "chart", "spending", or "" for what stood there first."""
+        if self.has_class("-spending"):
+            return ""
+        return "chart" if self._has_one_place and not self.has_class("-chart") else "spending"
+
+    @property
+    def _has_one_place(self) -> bool:
+        """Whether facts, chart and spending stand in one another's place."""
+        return self.has_class("-narrow") or self.has_class("-short")
+
+    def _turn_to(self, what: str) -> None:
+        self.set_class(what == "chart", "-chart")
+        self.set_class(what == "spending", "-spending")
 
     def action_help(self) -> None:
         """Every key."""
@@ -276,7 +309,7 @@ class AgentsScreen(Screen[None]):
             self.composer.action_drop()
             self.show_keys()
         elif self.focused is not self.roster:
-            self.remove_class("-chart")
+            self._turn_to("")
             self.roster.focus()
         else:
             self.leading.left(self)

@@ -33,6 +33,7 @@ from tui.screens.decisions import Decisions
 from tui.screens.leading import Leading
 from tui.screens.prompting import Prompting
 from tui.screens.writing import Writing
+from tui.told_commands import hint_for
 from tui.widgets.prose import Prose
 from tui.widgets.row import Tone
 from tui.widgets.row_messages import CursorMoved, Selected
@@ -161,8 +162,6 @@ class ControlScreen(Screen[None]):
         self.leading.grow_older()
         for words in self.company.take_warnings():
             self.say(f"⚠ {words}", "warn")
-        for words in self.company.take_warnings():
-            self.say(f"⚠ {words}", "warn")
         self.prompting.grow_older()
         self._show_frame(now)
 
@@ -173,7 +172,7 @@ class ControlScreen(Screen[None]):
 
     def _show_inbox(self, now: int) -> None:
         on_their_way = {held.subject for held in self.decisions.holding.all()}
-        self.inbox.show(self.view.inbox(), now, on_their_way)
+        self.inbox.show(self.view.inbox(), now, on_their_way, self.view.came_back.version)
 
     def _show_frame(self, now: int) -> None:
         ticker = self.company.ticker
@@ -269,9 +268,10 @@ class ControlScreen(Screen[None]):
 
     def refuse(self, problem: OpsroomError) -> None:
         """Tell why something was not done, and what can be done."""
-        # the line stays until the next key: a hint, with its names of commands, passes with the toast
+        # the line stays until the next key: a hint passes with the toast
+        hint = hint_for("room", problem.hint)
         self.message.say(problem.message, "bad")
-        self.app.notify(problem.hint or problem.message, title=problem.message if problem.hint else "",
+        self.app.notify(hint or problem.message, title=problem.message if hint else "",
                         severity="error", markup=False)  # fmt: skip
 
     def ask(self, question: str, then: Callable[[str], None], aid: Aid | None = None) -> None:

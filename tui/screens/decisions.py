@@ -137,15 +137,16 @@ class Decisions:
 
     def _hold_or_send(self, situation: Situation, choice: Choice, subject: str, words: str, command: Command) -> None:
         known = choice.key in situation.choices
+        effect = self._effect(choice)
         if not choice.undoable or not known:
             # what the board will refuse is told at once, not after five seconds
-            self.send(words, command)
+            self.send(words, command, effect=effect)
             return
         before = self.holding.of(subject)
         if before is not None and before.command == command:
             self._room.say(f"{words} is on its way already; u takes it back.", "warn")
             return
-        self.holding.hold(subject, words, command)
+        self.holding.hold(subject, words, command, effect)
         if before is not None:
             self._room.say(f"instead of: {before.words}", "warn")
         self._room.decisions_changed()
@@ -195,21 +196,29 @@ class Decisions:
 
     # ------------------------------------------------------------- sending
 
-    def send(self, words: str, command: Command, host: "Host | None" = None) -> None:
+    def _effect(self, choice: Choice) -> str:
+        """What has happened when the board took a choice; by name for a hire."""
+        approval = self._room.view.tables.get(Approval, _approval(choice))
+        is_yes = choice.arguments.get("decision") == "approved"
+        if approval is not None and approval.kind == ApprovalKind.HIRE_AGENT and is_yes:
+            return f"{one_line(str(approval.payload.get('name', 'the agent')))} is hired"
+        return choice.effect
+
+    def send(self, words: str, command: Command, host: "Host | None" = None, effect: str = "") -> None:
         """Send a command from a worker: no key waits for the board. `host` is the screen that tells what came of it."""
         worker: Worker[None] = self._room.app.run_worker(
-            partial(self._send, words, command, host), name=words, group="commands", exit_on_error=False
+            partial(self._send, words, command, host, effect), name=words, group="commands", exit_on_error=False
         )
         self._sending = {each for each in self._sending if not each.is_finished} | {worker}
 
-    async def _send(self, words: str, command: Command, host: "Host | None" = None) -> None:
+    async def _send(self, words: str, command: Command, host: "Host | None" = None, effect: str = "") -> None:
         teller = host or self._room
         try:
             await self._room.company.execute(command)
         except OpsroomError as problem:
             teller.refuse(problem)
         else:
-            teller.say(f"✓ {words}", "good")
+            teller.say(f"✓ {words}: {effect}" if effect else f"✓ {words}", "good")
         self._room.flush()
 
     def approve_edited(self, number: int) -> None:
@@ -224,14 +233,14 @@ class Decisions:
     def look_at_the_clock(self) -> None:
         """Send what was held long enough."""
         for held in self.holding.due():
-            self.send(held.words, held.command)
+            self.send(held.words, held.command, effect=held.effect)
         self._room.decisions_changed()
 
     async def send_all(self) -> list[Held]:
         """At the end: what was decided is sent at once, not lost. Returns what was still held."""
         held = self.holding.drain()
         for each in held:
-            await self._send(each.words, each.command)
+            await self._send(each.words, each.command, effect=each.effect)
         for worker in list(self._sending):
             if not worker.is_finished:
                 await worker.wait()

@@ -28,6 +28,7 @@ from tui.panes.footer import KeyLine
 from tui.panes.message import MessageLine
 from tui.panes.talk import Change, Talk, growing, read_talk, standing
 from tui.panes.words import line, put, said
+from tui.told_commands import hint_for
 from tui.widgets.prose import Prose
 from tui.widgets.row import Tone
 
@@ -210,7 +211,7 @@ class Exploring(Screen[None]):
 
     def refuse(self, problem: OpsroomError) -> None:
         """Say why something was not done, and what can be done."""
-        hint = "" if problem.hint.startswith(NAMES_COMMANDS) else problem.hint
+        hint = "" if problem.hint.startswith(NAMES_COMMANDS) else hint_for("room", problem.hint)
         self.say(f"{problem.message} {hint}".strip(), "bad")
         self._refused = self._content()
 

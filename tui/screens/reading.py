@@ -1,6 +1,7 @@
 """Screens that only tell: the help, made from the table of actions, and the dry run of the next tick."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -30,7 +31,7 @@ from tui.actions import (
 from tui.panes.ceo import MEANS
 from tui.panes.words import said
 from tui.projection import Projection
-from tui.text import act_in_words, in_words
+from tui.text import act_in_words, in_words, wrap
 from tui.widgets.rows import Cell, Column, Row, Rows
 
 
@@ -68,6 +69,9 @@ class Reading(ModalScreen[None]):
         self.dismiss(None)
 
 
+_ABOUT_CELLS, _WHY_CELLS = 43, 36  # what a text has room for at 120 columns
+
+
 def help_screen(situation: Situation, ceo: CeoModeAnswer | None = None) -> Reading:
     """Every key, what it does, and why it does not apply now."""
     rows: list[Row] = []
@@ -92,9 +96,23 @@ def help_screen(situation: Situation, ceo: CeoModeAnswer | None = None) -> Readi
         rows += [Row(f"why {place}", ("", "since", why)) for place, why in enumerate(ceo.reasons)]
     columns = (
         Column("key", width=9), Column("", width=11), Column("what it does", min_width=30),
-        Column("why not now", width=36, drop_below=96),
+        Column("why not now", width=_WHY_CELLS, drop_below=96),
     )  # fmt: skip
-    return Reading("Help: every key, and why one does not apply now", columns, rows)
+    whole = [each for row in rows for each in _whole(row)]
+    return Reading("Help: every key, and why one does not apply now", columns, whole)
+
+
+def _whole(row: Row) -> Iterator[Row]:
+    """The row, and below it what its two texts have no room for."""
+    key, word, *texts = (*row.cells, "", "")[:4]
+    tones = [None if isinstance(text, str) else text[1] for text in texts]
+    plain = [text if isinstance(text, str) else text[0] for text in texts]
+    about, why = wrap(plain[0], _ABOUT_CELLS), wrap(plain[1], _WHY_CELLS)
+    for number, parts in enumerate(zip_longest(about, why, fillvalue="")):
+        toned: list[Cell] = [(part, tone) if tone else part for part, tone in zip(parts, tones, strict=True)]
+        first = number == 0
+        name = row.id if first else f"{row.id}+{number}"
+        yield Row(name, (key if first else "", word if first else "", *toned), muted=row.muted)
 
 
 def dry_run_screen() -> Reading:
