@@ -1,9 +1,9 @@
 """How a program outside this process reaches the board as its run: an address and a token that ends with the run."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from core.agents.runner import Assignment
@@ -11,15 +11,27 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class Heard:
+    """A call that came in by an access: the board's `answer`, or None and the `error` by which it was refused."""
+
+    name: str
+    arguments: Mapping[str, Any]
+    answer: Mapping[str, Any] | None = None
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Access:
     """The company's server on loopback (`url`, e.g. `http://127.0.0.1:4711`), and the token of one run (C-19).
 
     Whoever has the token acts as the run: it goes into the program's environment or settings, never into a log.
+    The `listeners` hear of each call, on the loop, before its answer is sent.
     """
 
     url: str
     token: str = field(repr=False)
     run_id: int
+    listeners: list[Callable[[Heard], None]] = field(default_factory=list, repr=False, compare=False)
 
     @property
     def mcp_url(self) -> str:

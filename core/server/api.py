@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from core.agents.access import Heard
 from core.blackboard.readers import Readers
 from core.blackboard.writer import Writer
 from core.commands.door import Door
@@ -64,6 +65,18 @@ async def call(
     backend: Backend, caller: Caller, name: str, arguments: dict[str, Any], key: str | None = None
 ) -> Answer:
     """Carry out a command or answer a query for a caller. Raises an OpsroomError; then nothing was written."""
+    try:
+        answer = await _carried_out(backend, caller, name, arguments, key)
+    except OpsroomError as error:
+        caller.tell(Heard(name, arguments, error=f"{error.code}: {error.message}"))
+        raise
+    caller.tell(Heard(name, arguments, answer))
+    return answer
+
+
+async def _carried_out(
+    backend: Backend, caller: Caller, name: str, arguments: dict[str, Any], key: str | None
+) -> Answer:
     caller.require(name)
     if name in READS:
         return await read(backend.require_readers(), caller.actor, name, arguments)

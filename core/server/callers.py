@@ -6,10 +6,11 @@ import secrets
 import stat
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from core.agents.access import Heard
 from core.agents.runner import Assignment
 from core.commands.registry import REGISTRY
 from core.domain.actors import Agent, Operator
@@ -45,10 +46,11 @@ class Commissioned:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who sends a request. `run` is None for the operator, whom the door alone restricts."""
+    """Who sends a request. `run` is None for the operator, whom the door alone restricts; `listeners` hear."""
 
     actor: Operator | Agent
     run: Commissioned | None = None
+    listeners: Sequence[Callable[[Heard], None]] = field(default=(), repr=False, compare=False)
 
     def require(self, name: str) -> None:
         """Raises Forbidden for a command or query that this run is not offered, Invalid if there is none such."""
@@ -66,6 +68,11 @@ class Caller:
         """Raises Forbidden for anybody else."""
         if not isinstance(self.actor, Operator):
             raise Forbidden(f"{what} is for the operator.", "Read what you need by the queries that you are offered.")
+
+    def tell(self, heard: Heard) -> None:
+        """Let those who listen know of a call."""
+        for listener in self.listeners:
+            listener(heard)
 
     def key(self, said: str | None) -> str | None:
         """The door's idempotency key: runs have theirs for themselves. Raises Invalid."""
@@ -104,10 +111,10 @@ class Tokens:
     _held: dict[str, _Held] = field(default_factory=dict, repr=False)
     _ended: "OrderedDict[str, int]" = field(default_factory=OrderedDict, repr=False)
 
-    def give(self, actor: Agent, run: Commissioned) -> str:
+    def give(self, actor: Agent, run: Commissioned, listeners: Sequence[Callable[[Heard], None]] = ()) -> str:
         """A token for one run (agent, run and fence); it ends with `end`."""
         token = f"run-{actor.run_id}-{self.make()}"
-        self._held[_hash(token)] = _Held(Caller(actor, run), looked=self.clock())
+        self._held[_hash(token)] = _Held(Caller(actor, run, listeners), looked=self.clock())
         return token
 
     def admit_operator(self, token: str) -> None:

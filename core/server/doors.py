@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from types import TracebackType
 
-from core.agents.access import Access
+from core.agents.access import Access, Heard
 from core.agents.runner import Assignment
 from core.commands.door import Door
 from core.company import OpenCompany, socket_path
@@ -80,9 +80,10 @@ class Doors:
     async def access(self, assignment: Assignment, actor: Agent) -> AsyncIterator[Access]:
         """Access for one run, which ends with the context. Raises BoardError."""
         url = (await self.listen()).url
-        token = self._tokens.give(actor, commissioned(assignment))
+        listeners: list[Callable[[Heard], None]] = []
+        token = self._tokens.give(actor, commissioned(assignment), listeners)
         try:
-            yield Access(url, token, actor.run_id)
+            yield Access(url, token, actor.run_id, listeners)
         finally:
             self._tokens.end(token)
 
