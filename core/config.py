@@ -84,7 +84,7 @@ def read_config(folder: Path) -> Config:
 
 def runner_kinds(config: Config) -> frozenset[str]:
     """The kinds of runners that this program has for a company with these settings; what others name cannot run."""
-    return frozenset({"chat"} if config.rehearsal is None else {"chat", "rehearsal"})
+    return frozenset({"chat", "command"} if config.rehearsal is None else {"chat", "command", "rehearsal"})
 
 
 def write_config(folder: Path, config: Config) -> None:

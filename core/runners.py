@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from decimal import Decimal
 
+from core.agents.programs.runner import CommandRunner
 from core.agents.runner import Assignment, Desk, Outcome, Runner
 from core.config import Config, PriceConfig
 from core.rehearsal import rehearsal_runners
@@ -11,7 +12,7 @@ from core.rehearsal import rehearsal_runners
 
 def runners_for(config: Config) -> Mapping[str, Runner]:
     """A runner for each kind that a company with these settings can have."""
-    return {"chat": _ChatAgents(config.prices), **rehearsal_runners(config)}
+    return {"chat": _ChatAgents(config.prices), "command": CommandRunner(), **rehearsal_runners(config)}
 
 
 class _ChatAgents:

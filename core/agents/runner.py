@@ -1,6 +1,6 @@
 """The runner protocol: an assignment in; calls on the board, words for the transcript, and one outcome out."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -114,6 +114,17 @@ class Desk:
     async def spent(self, tokens_in: int, tokens_out: int, cost_micros: int) -> None:
         """What the run has used since it began, told while it works: kept also if it is killed (F24). Never raises."""
         await self._note_spent(tokens_in, tokens_out, cost_micros)
+
+    def note_call(self, name: str, arguments: Mapping[str, Any], answer: Mapping[str, Any] | None) -> None:
+        """A call that the run's program made by its own access: a command with its answer, or a query without."""
+        if answer is None:
+            self._say("read", {"query": name, "arguments": dict(arguments)})
+        else:
+            self._say("call", {"command": name, "answer": dict(answer)})
+
+    async def note_process(self, pid: int, started: int) -> None:
+        """Have the board keep the fingerprint of a process that a runner has started by itself (F17)."""
+        await self._note_process(pid, started)
 
     async def start(self, *argv: str, cwd: Path | None = None) -> Child:
         """Start a child process in a group of its own, whose fingerprint the board keeps (F17)."""

@@ -8,7 +8,7 @@ from core.agents.programs.environment import environment_of
 from core.agents.programs.started import Program
 
 GRACE_S = 0.3
-MARK = "OPSROOM_TEST_MARK"
+MARK = "MARK_OF_A_TEST"
 
 # Each leaves a process behind in one way; all carry the mark in their environment.
 STUBBORN = """

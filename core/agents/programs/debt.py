@@ -1,0 +1,57 @@
+"""What a run's program does on the board by its access: told to the transcript, and looked at for what the run owes."""
+
+import json
+from collections.abc import Callable, Mapping
+
+from core.agents.access import Heard
+from core.agents.models.keys import Secret, scrub
+from core.agents.owing import Owed
+from core.agents.runner import Desk, Told
+from core.agents.stuck import Stuck
+from core.commands.registry import REGISTRY
+
+
+class Debt:
+    """Hears of each call. `met` says whether the board has got what the run owes; `circling` hears why it is stuck."""
+
+    def __init__(self, desk: Desk, owed: Owed, secrets: tuple[Secret, ...], circling: Callable[[str], None]) -> None:
+        self._desk = desk
+        self._owed = owed
+        self._secrets = secrets
+        self._circling = circling
+        self._stuck = Stuck()
+        self._calls = 0
+        self.met = False
+
+    @property
+    def is_over(self) -> bool:
+        """The run's work is done, whatever else happens: what it owed was the one thing that ends it."""
+        return self.met and self._owed.final
+
+    def hear(self, heard: Heard) -> None:
+        """One call, carried out or refused."""
+        self._calls += 1
+        if heard.error:
+            self._desk.tell(Told.REFUSED, command=self._clean(heard.name)[:100], error=self._clean(heard.error)[:1000])
+        elif heard.name in REGISTRY:
+            answer = heard.answer or {}
+            self._desk.note_call(heard.name, {}, answer)
+            self.met = self.met or self._owed.met_by(heard.name, answer)
+        else:
+            self._desk.note_call(heard.name, _short(heard.arguments), None)
+        action = f"{heard.name} {_text(heard.arguments)}"
+        result = heard.error or _text(heard.answer or {})
+        if why := self._stuck.note(self._calls, action, result, failed=bool(heard.error)):
+            self._circling(self._clean(why))
+
+    def _clean(self, text: str) -> str:
+        return scrub(text, self._secrets)
+
+
+def _text(facts: Mapping[str, object]) -> str:
+    return json.dumps(facts, sort_keys=True, ensure_ascii=False, default=str)
+
+
+def _short(arguments: Mapping[str, object]) -> dict[str, object]:
+    text = _text(arguments)
+    return dict(arguments) if len(text) <= 2000 else {"cut": text[:2000]}

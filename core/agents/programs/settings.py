@@ -1,0 +1,119 @@
+"""What an agent's runner of the kind `command` may say, checked when a run begins."""
+
+import asyncio
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from core.agents.models.keys import Secret
+from core.agents.programs.environment import checked_name
+from core.agents.programs.started import GRACE_S
+from core.domain.budgets import MONEY_MAX
+from core.domain.errors import Invalid
+
+SCRIPT = "script"
+
+
+class CommandSettings(BaseModel):
+    """`command` is the program with its arguments, for a script of one's own. `env` names variables, never values.
+
+    Of one run: `wall_s` and `silence_s` (seconds), `turns` (answers of its model, as far as it tells them), `tokens`,
+    `cost_micros`. `grace_s` is how long it has to end itself before it is killed.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
+    # Read elsewhere: by the dispatcher, the prompts and the budgets.
+    kind: str = "command"
+    provider: str = ""
+    prompt_tokens: int | None = None
+    brings_self: bool = False
+    run_cost_micros: int | None = None
+
+    program: str = SCRIPT
+    command: list[str] = Field(default_factory=list, max_length=200)
+    output: Literal["text", "json"] = "text"
+    model: str = Field("", max_length=200)
+    args: list[str] = Field(default_factory=list, max_length=200)
+    env: list[str] = Field(default_factory=list, max_length=50)
+    cwd: str = Field("", max_length=4000)
+    wall_s: float | None = Field(None, gt=0, le=604_800)
+    silence_s: float = Field(600, gt=0, le=604_800)
+    turns: int = Field(200, ge=1, le=10_000)
+    tokens: int = Field(20_000_000, ge=1, le=1_000_000_000)
+    cost_micros: int | None = Field(None, ge=1, le=MONEY_MAX)
+    grace_s: float = Field(GRACE_S, ge=0, le=60)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a program is and works. `secrets` are the values of the variables that were named for it."""
+
+    argv: tuple[str, ...]
+    cwd: Path
+    named: Mapping[str, str] = field(repr=False)
+    missing: tuple[str, ...]
+
+    @property
+    def secrets(self) -> tuple[Secret, ...]:
+        """What is never shown: whatever was named is taken for a key."""
+        return tuple(Secret(value) for value in self.named.values())
+
+
+def settings_of(runner: Mapping[str, Any]) -> CommandSettings:
+    """The settings of an agent. Raises Invalid, which names what is wrong."""
+    try:
+        told = CommandSettings.model_validate(dict(runner))
+    except ValidationError as error:
+        problems = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
+        known = ", ".join(CommandSettings.model_fields)
+        raise Invalid(f"The runner's settings are wrong: {problems}.", f"Known: {known}.") from None
+    for name in told.env:
+        checked_name(name)
+    if told.program == SCRIPT and not (told.command and told.command[0]):
+        raise Invalid("The runner names no command.", 'Give one, e.g. "command": ["python3", "agent.py"].')
+    if any("\0" in part for part in (*told.command, *told.args, told.cwd)):
+        raise Invalid("The runner's command holds a null character.", "Take it out.")
+    return told
+
+
+async def place_of(
+    told: CommandSettings, argv: tuple[str, ...], folder: Path, slug: str, ours: Mapping[str, str] = os.environ
+) -> Place:
+    """Where this command is run. Raises Invalid when there is no such program or folder.
+
+    A name with a slash is a path from the company's folder, any other is looked for on PATH. The agent works in
+    `cwd` (from the company's folder), or in `work/<slug>`, which is made.
+    """
+    found, cwd = await asyncio.to_thread(_found, argv[0], told.cwd, folder, slug, ours)
+    named = {name: ours[name] for name in told.env if name in ours}
+    missing = tuple(name for name in told.env if name not in ours)
+    return Place((found, *argv[1:]), cwd, named, missing)
+
+
+def _found(name: str, said_cwd: str, folder: Path, slug: str, ours: Mapping[str, str]) -> tuple[str, Path]:
+    folder = folder.absolute()
+    if "/" in name:
+        path = folder / Path(name).expanduser()
+        if not (path.is_file() and os.access(path, os.X_OK)):
+            raise Invalid(f"{path} is no program that can be run.", "Name one that is there, and make it executable.")
+        found: str | None = str(path)
+    else:
+        found = shutil.which(name, path=ours.get("PATH", os.defpath))
+    if found is None:
+        raise Invalid(f"There is no program {name!r} on the PATH.", "Install it, or give its path.")
+    if said_cwd:
+        cwd = folder / Path(said_cwd).expanduser()
+        if not cwd.is_dir():
+            raise Invalid(f"The folder {cwd} is not there.", "Make it, or name another as cwd.")
+        return found, cwd
+    cwd = folder / "work" / slug
+    try:
+        cwd.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise Invalid(f"The folder {cwd} cannot be made: {error.strerror}.", "Name another as cwd.") from None
+    return found, cwd
