@@ -34,12 +34,16 @@ log = logging.getLogger(__name__)
 class Listing:
     """The files by their path, `knowledge/` first, each with what changes when it does; and what is left out, and why.
 
-    `is_whole` is False when a folder could not be read: then nothing is known to be gone.
+    `unread` are the folders that could not be read: nothing below them is known to be gone.
     """
 
     files: dict[str, _Signature] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
-    is_whole: bool = True
+    unread: set[str] = field(default_factory=set)
+
+    def is_spared(self, path: str) -> bool:
+        """Whether a file that is not listed may still be there."""
+        return any(path.startswith(f"{folder}/") for folder in self.unread)
 
 
 def listed(company: Path) -> Listing:
@@ -66,7 +70,8 @@ def _entries(folder: Path, name: str, listing: Listing) -> Iterator[tuple[str, o
     except FileNotFoundError:
         return
     except OSError as error:
-        listing.left_out[_visible(name)], listing.is_whole = _cannot(error), False
+        listing.left_out[_visible(name)] = _cannot(error)
+        listing.unread.add(name)
         return
     for entry in entries:
         path = f"{name}/{entry.name}"
@@ -76,6 +81,8 @@ def _entries(folder: Path, name: str, listing: Listing) -> Iterator[tuple[str, o
                 continue
             if path != _visible(path) or len(path) > PATH_MAX:
                 listing.left_out[_visible(path)] = f"its name is no UTF-8, or has more than {PATH_MAX} characters"
+            elif is_folder and entry.is_symlink():
+                listing.left_out[path] = _LINK
             elif is_folder:
                 yield from _entries(Path(entry.path), path, listing)
             else:
@@ -167,7 +174,7 @@ class KnowledgeIndex:
         changed = [path for path, signature in listing.files.items() if self._seen.get(path) != signature]
         for start in range(0, len(changed), _FILES_AT_ONCE):
             done += await self._read(changed[start : start + _FILES_AT_ONCE], listing)
-        self._is_first = not listing.is_whole
+        self._is_first = bool(listing.unread)
         self._tell({**listing.left_out, **self._bad})
         return done
 
@@ -176,9 +183,7 @@ class KnowledgeIndex:
         known = set(self._seen)
         if self._is_first:
             known |= {row["path"] for row in await self._readers.all("SELECT DISTINCT path FROM knowledge")}
-        gone = [path for path in known if path not in listing.files]
-        if not listing.is_whole:
-            gone = [path for path in gone if path in listing.left_out]
+        gone = [path for path in known if path not in listing.files and not listing.is_spared(path)]
         done = await self._write(gone, {}) if gone else 0
         for path in gone:
             self._seen.pop(path, None)

@@ -151,6 +151,37 @@ async def test_a_folder_that_cannot_be_read_takes_nothing_away(world: World, tmp
     assert await told(world) == ["knowledge/sub/a.md § One"]
 
 
+async def test_a_linked_folder_and_an_unreadable_one_spare_nothing_beside_them(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = index_of(world)
+    write(world, "closed/a.md", "# One\n1\n")
+    write(world, "moved/b.md", "# Two\n2\n")
+    gone = write(world, "gone.md", "# Three\n3\n")
+    await index.renew()
+    folder = world.folder / "knowledge"
+    (folder / "moved").rename(tmp_path / "moved")
+    (folder / "moved").symlink_to(tmp_path / "moved")
+    gone.unlink()
+    scandir = os.scandir
+
+    def refusing(path: Path) -> Any:
+        if path.name == "closed":
+            raise PermissionError(13, "Permission denied")
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    await index.renew()
+    assert await told(world) == ["knowledge/closed/a.md § One"]
+    assert index.left_out == {
+        "knowledge/closed": "it cannot be read: Permission denied",
+        "knowledge/moved": "it is a link; links are not followed",
+    }
+    # Nor does another owner, which begins without a memory, take away what it cannot see.
+    await index_of(world).renew()
+    assert await told(world) == ["knowledge/closed/a.md § One"]
+
+
 async def test_a_missing_folder_holds_nothing(world: World) -> None:
     index = index_of(world)
     file = write(world, "a.md", "# One\n1\n")
