@@ -119,13 +119,12 @@ async def _comments(readers: Readers, about: Commission) -> tuple[tuple[Comment,
         how = {"goal": about.goal.id}
     else:
         return (), 0, ""
-    found = await readers.entities(
-        Comment, f"{where} AND {COMMENT_SEEN} ORDER BY id DESC LIMIT {COMMENTS}", subject=subject, **sees
-    )
+    seen = f"{where} AND {COMMENT_SEEN}"
+    found = await readers.entities(Comment, f"{seen} ORDER BY id DESC LIMIT {COMMENTS}", subject=subject, **sees)
     # Only when there may be more are they counted; those that are hidden count for nobody.
     total = len(found)
     if total == COMMENTS:
-        total = int(await readers.value(f"SELECT count(*) FROM comments WHERE {where}", subject=subject))
+        total = int(await readers.value(f"SELECT count(*) FROM comments WHERE {seen}", subject=subject, **sees))
     return tuple(reversed(found)), total, f"ListComments {json.dumps(how)}"
 
 

@@ -1,7 +1,7 @@
 """What each kind of run is told beyond goal and task: its errand, and the other words that it is about. Bounded."""
 
 import json
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +15,7 @@ from core.domain.reviewing import criteria_of, standing
 from core.domain.states import CommentKind, ReviewStep, Role, RunKind
 from core.prompting.catalogue import CLAIM, DELEGATE, FOOTER, MAIL, MENTION, PHASES, ceo_mode
 from core.prompting.facts import Commission, Other
-from core.reading.visible import REVIEW_SEEN
+from core.reading.visible import COMMENT_SEEN, REVIEW_SEEN
 
 LINES = 30  # tasks, outputs, staff, questions: of each the first or newest
 CONTENT = 1_500  # code points of an output that is judged
@@ -65,7 +65,7 @@ async def _broadcast(readers: Readers, about: Commission) -> Errand:
     )  # fmt: skip
     ids = json.dumps(sorted({task.goal_id for task in tasks}))
     goals = {goal.id: goal for goal in await readers.entities(Goal, _IN, ids=ids)}
-    heard = await _newest_words(readers, tasks) if about.run_id is not None else {}
+    heard = await _newest_words(readers, about, tasks) if about.run_id is not None else {}
     others = tuple(
         Other(
             f"**{task.name_tag}** ({task.risk} risk; needs {', '.join(task.capabilities) or 'nothing special'}):",
@@ -79,17 +79,19 @@ async def _broadcast(readers: Readers, about: Commission) -> Errand:
 
 
 _IN = "id IN (SELECT value FROM json_each(:ids))"
-# The last three words below each task, by the index of its comments.
+# The last three words below each task that this agent may see (S2-20), by the index of its comments.
 _WORDS = (
     "id IN (SELECT word.value FROM json_each(:ids) AS task JOIN json_each((SELECT json_group_array(id) FROM (SELECT id"
-    " FROM comments WHERE comments.task_id = task.value ORDER BY id DESC LIMIT 3))) AS word) ORDER BY id"
+    f" FROM comments WHERE comments.task_id = task.value AND {COMMENT_SEEN} ORDER BY id DESC LIMIT 3))) AS word)"
+    " ORDER BY id"
 )
 
 
-async def _newest_words(readers: Readers, tasks: Iterable[Task]) -> dict[int, list[str]]:
+async def _newest_words(readers: Readers, about: Commission, tasks: Iterable[Task]) -> dict[int, list[str]]:
     """The last three comments of each task on offer: nobody is to say them again (S3-07)."""
     found: dict[int, list[str]] = {}
-    for said in await readers.entities(Comment, _WORDS, ids=json.dumps([task.id for task in tasks])):
+    ids = json.dumps([task.id for task in tasks])
+    for said in await readers.entities(Comment, _WORDS, ids=ids, **_sees(about)):
         found.setdefault(said.task_id or 0, []).append(f"{said.author} ({said.kind}): {said.body[:300]}")
     return found
 
@@ -184,7 +186,7 @@ async def _dispute(readers: Readers, about: Commission, task: Task) -> Other:
 async def _reviews(readers: Readers, about: Commission, task: Task, most: int) -> list[Review]:
     """The newest verdicts that this agent may see (S2-20), newest first."""
     seen = f"subject = 'task' AND subject_id = :task AND {REVIEW_SEEN} ORDER BY id DESC LIMIT {most}"
-    return await readers.entities(Review, seen, task=task.id, me=about.agent.slug, sees_all=0)
+    return await readers.entities(Review, seen, task=task.id, **_sees(about))
 
 
 async def _round_review(readers: Readers, about: Commission) -> Errand:
@@ -260,11 +262,25 @@ async def _mention(readers: Readers, about: Commission) -> Errand:
         return Errand((MENTION,), {"author": HUMAN})
     said = words[0]
     template = MAIL.get(said.kind) or (DELEGATE if said.kind == CommentKind.DECISION else MENTION)
-    others = [Other(f"The words that called you (C{said.id}, by {said.author}):", (said.body,), "words", "")]
-    if said.reply_to is not None:
-        before = await readers.entities(Comment, "id = :id", id=said.reply_to)
-        others += [Other(f"They answer C{one.id} by {one.author}:", (one.body,), "words", "") for one in before]
+    before = await readers.entities(Comment, "id = :id", id=said.reply_to) if said.reply_to is not None else []
+    ids = json.dumps([one.id for one in (said, *before)])
+    seen = await readers.entities(Comment, f"{_IN} AND {COMMENT_SEEN}", ids=ids, **_sees(about))
+    may_read = {one.id for one in seen}
+    others = [_word(f"The words that called you (C{said.id}, by {said.author})", said, may_read)]
+    others += [_word(f"They answer C{one.id} by {one.author}", one, may_read) for one in before]
     return Errand((template,), {"author": said.author}, tuple(others))
+
+
+def _word(head: str, said: Comment, may_read: Container[int]) -> Other:
+    """A comment by itself; what is hidden from this agent is only named (S2-20)."""
+    if said.id in may_read:
+        return Other(f"{head}:", (said.body,), "words", "")
+    return Other(f"{head}, words that you may not read yet:", ("…",), "words", "")
+
+
+def _sees(about: Commission) -> dict[str, object]:
+    """The parameters of what is visible: those of this agent."""
+    return {"me": about.agent.slug, "sees_all": 0}
 
 
 async def _heartbeat(readers: Readers, about: Commission) -> Errand:
