@@ -156,6 +156,8 @@ class Prose(ScrollView, can_focus=True):
         block = max(0, bisect_right(self._starts, top) - 1)
         below = top - self._starts[block]
         self._lay_out()
+        # The new size may have been drawn already, with lines of the old one.
+        self.refresh()
         if end and top:
             self._to_line(self._starts[-1])
         elif block < len(self._blocks):
