@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from tests.programs.company import BEGIN, CLAIM, DELIVER, HANDOFF, an_office
 from tests.programs.processes import marked
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
+DOCUMENT = Path(__file__).parents[2] / "docs" / "agents.md"
 KEY = "sk-of-the-program-0123456789"
 
 
@@ -36,6 +38,17 @@ async def test_a_script_claims_delivers_and_hands_off(tmp_path: Path) -> None:
         assert calls == ["StartTask", "AddOutput", "AddComment", "SubmitTask"]
         assert done.pid is not None
     assert marked(str(tmp_path)) == []
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="the documented script calls curl")
+async def test_the_documented_script_does_a_task(tmp_path: Path) -> None:
+    script = DOCUMENT.read_text().split("<<'END'\n")[1].split("END\n")[0]
+    async with an_office(tmp_path, "", command=["./agent.sh"], env=[]) as office:
+        (tmp_path / "agent.sh").write_text(script)
+        (tmp_path / "agent.sh").chmod(0o700)
+        assert (await office.ended("broadcast")).exit_kind == "done"
+        assert (await office.ended("execute")).exit_kind == "done"
+        assert (await office.task()).status == TaskStatus.REVIEW
 
 
 async def test_a_script_of_json_lines_tells_its_usage_and_its_session(tmp_path: Path) -> None:
