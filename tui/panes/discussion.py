@@ -23,6 +23,7 @@ TONES: dict[str, Tone] = {
     CommentKind.REPORT: "good", CommentKind.DECISION: "good", CommentKind.MAIL_REQUEST: "warn",
 }  # fmt: skip
 QUOTED = 40
+DOUBTFUL = 0.6
 Parts = tuple[tuple[str, Tone | None], ...]
 
 
@@ -92,10 +93,14 @@ def comment_block(
     word = "" if comment.kind == plain_kind else in_words(comment.kind)
     kind: tuple[str, Tone] | str = (word, tone or "info") if word else ""
     run: tuple[str, Tone] | str = (f"R{comment.run_id}", "dim") if comment.run_id else ""
+    # A low one is a reason to look deeper, never a gate (D-07).
+    sure: tuple[str, Tone] | str = ""
+    if comment.confidence is not None:
+        sure = (f"confidence {comment.confidence:g}", "warn" if comment.confidence < DOUBTFUL else "dim")
     quoted: tuple[str, Tone] | str = ""
     if answers is not None:
         quoted = (f"↳ {person(answers.author)}: {fit(one_line(answers.body), QUOTED)}", "dim")
-    heading = (person(comment.author), kind, (clock_time(comment.created_at), "dim"), run, quoted)
+    heading = (person(comment.author), kind, (clock_time(comment.created_at), "dim"), run, sure, quoted)
     cells = tuple(cell for cell in heading if cell)
     return Block(cells, "", tone, named(comment.body, agents))  # type: ignore[arg-type]
 
