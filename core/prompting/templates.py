@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.domain.ceo_mode import CeoMode
 from core.domain.errors import Invalid
+from core.prompting.allowed import NotAllowed, require_allowed
 from core.prompting.catalogue import FALLBACK, FOOTER, LOCALES, TEMPLATES, ceo_mode
 from core.prompting.counting import tokens
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:  # jinja2 is imported on first use: the room paints before
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 TOKENS_MAX = 500  # of one template, S3-22
-FILE_MAX = 65_536  # bytes
+FILE_MAX = 16_384  # bytes
 OWN = " (the company's own)"
 
 
@@ -30,7 +31,22 @@ def _environment() -> "ImmutableSandboxedEnvironment":
     from jinja2 import StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-    return ImmutableSandboxedEnvironment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    made = ImmutableSandboxedEnvironment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    made.globals.clear()  # range, lipsum and the like: a template says facts, and computes nothing
+    made.filters[_LISTED] = _listed
+    return made
+
+
+_LISTED = "items of a list"
+
+
+def _listed(value: object) -> object:
+    """What a loop may go over: a text has as many letters as its author likes."""
+    from jinja2 import StrictUndefined, TemplateRuntimeError
+
+    if not isinstance(value, (list, tuple, StrictUndefined)):
+        raise TemplateRuntimeError("for goes over a list, and this is none")
+    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +145,7 @@ class Library:
                     continue
                 file = _file(name, language) + (OWN if is_own else "")
                 try:
-                    return Rendered(kept.template.render(facts).strip(), file, tuple(warnings))
+                    return Rendered(_rendered(kept.template, facts), file, tuple(warnings))
                 except Exception as error:
                     if not is_own:
                         raise
@@ -271,21 +287,39 @@ def _text(path: Path, name: str) -> str:
 
 
 def _compiled(text: str, file: str) -> "Template":
-    from jinja2 import Template, TemplateSyntaxError
+    from jinja2 import Template, TemplateSyntaxError, nodes
 
     environment = _environment()
     try:
-        code = environment.compile(text, name=file, filename=file)
+        tree = environment.parse(text, name=file, filename=file)
+        require_allowed(tree)
+        for loop in tree.find_all(nodes.For):
+            loop.iter = nodes.Filter(
+                loop.iter, _LISTED, [], [], None, None, lineno=loop.lineno, environment=environment
+            )
+        code = environment.compile(tree, name=file, filename=file)
     except TemplateSyntaxError as error:
         raise _Refused(file, error.lineno, error.message or "it is no template") from None
+    except NotAllowed as error:
+        raise _Refused(file, error.line, str(error)) from None
+    except Exception as error:
+        # Also what Python's own compiler stumbles over: nesting, huge numbers, too little memory.
+        raise _Refused(file, 1, f"it is too complicated, or no template ({type(error).__name__})") from None
     return Template.from_code(environment, code, environment.globals)
+
+
+def _rendered(template: "Template", facts: Mapping[str, Any]) -> str:
+    """Its text, no blanks around it. Raises UnicodeEncodeError for what cannot be sent or kept."""
+    text = template.render(facts).strip()
+    text.encode()
+    return text
 
 
 def _try(name: str, template: "Template", file: str, is_own: bool) -> None:
     """Render it with each sample; a company's own must also be as short as the shipped ones (S3-22)."""
     for number, facts in enumerate(TEMPLATES[name]):
         try:
-            text = template.render(facts).strip()
+            text = _rendered(template, facts)
         except Exception as error:
             problem = _problem_of(error, file)
             raise _Refused(problem.file, problem.line, problem.what) from None

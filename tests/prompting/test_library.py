@@ -18,6 +18,44 @@ MENTION = "talk/mention"
 FACTS = TEMPLATES[MENTION][0]
 
 
+# What would run for ever, fill the memory, or stop the compiler.
+HOSTILE = [
+    ("{% for a in range(9) %}x{% endfor %}", "for goes over a fact"),
+    ("{% for a in 'aaaaaaaaa' %}x{% endfor %}", "for goes over a fact"),
+    ("{% for a in author %}x{% endfor %}", "for goes over a list"),
+    ("{% for a in b %}{% for c in b %}{% for d in b %}{% endfor %}{% endfor %}{% endfor %}", "at most 2 loops"),
+    ("{{ 'a' * 10**9 }}", "may not be used"),
+    ("{{ '%999999999d' % 1 }}", "% may not be used"),
+    ("{{ '{:>999999999}'.format(1) }}", "nothing may be called"),
+    ("{{ author | center(10**9) }}", "may not be used"),
+    ("{{ author | center(1000000000) }}", "the filter center"),
+    ("{{ author | join('aaaaaaaaaaaaaaaaaaaa') }}", "join takes a fact"),
+    ("{{ author | join('aaaa') | join('aaaa') }}", "join takes a fact"),
+    ("{{ author | replace('a', 'aa') }}", "replace takes two"),
+    ("{{ author | replace('', 'a') }}", "replace takes two"),
+    ("{{ lipsum(9999) }}", "nothing may be called"),
+    ("{{ lipsum }}", "'lipsum' is undefined"),
+    ("{% set a = namespace(b='x') %}", "set makes tables"),
+    ("{% set a = author ~ author %}{% set a = a ~ a %}{{ a }}", "set makes tables"),
+    ("{% set a %}x{% endset %}", "set without ="),
+    ("{% macro a() %}{{ a() }}{% endmacro %}", "macro may not be used"),
+    ("{{ author[:3] }}", "[a:b]"),
+    ("{{ author is divisibleby 3 }}", "the test divisibleby"),
+]
+
+
+TOO_COMPLICATED = {
+    "parentheses": "{{ " + "(" * 500 + "1" + ")" * 500 + " }}",
+    "ifs": "{% if author %}" * 300 + "x" + "{% endif %}" * 300,
+    "tests": "{% if author %}" * 60 + "x" + "{% endif %}" * 60,
+    "sums": "{{ " + "1+" * 5_000 + "1 }}",
+    "nots": "{{ " + "not " * 3_000 + "1 }}",
+    "digits": "{{ " + "9" * 9_000 + " }}",
+    "long": "{{ author }}" * 20_000,
+    "surrogate": "{{ '\\ud800' }}",
+}
+
+
 @pytest.fixture
 def own(tmp_path: Path) -> Path:
     """The folder of a company's own texts."""
@@ -75,12 +113,13 @@ def test_edits_are_picked_up_and_a_removed_file_leaves_the_shipped_one(own: Path
         ("## A\n{{ nobody }}\n", 2, "'nobody' is undefined"),
         ("## A\n\n{% if author %}\n", 3, "endif"),
         ("## A\n{{ author.__class__ }}", 2, "unsafe"),
-        ("{% include 'x' %}", 1, "loader"),
-        ("## A\n\n{{ 1 / 0 }}", 3, "ZeroDivisionError"),
+        ("{% include 'x' %}", 1, "include may not"),
+        ("## A\n\n{{ 1 / 0 }}", 3, "/ may not be used"),
+        *((f"## A\n{text}", 2, what) for text, what in HOSTILE),
         ("  \n", 1, "says nothing"),
         ("word " * (TOKENS_MAX + 1), 1, f"at most {TOKENS_MAX}"),
         (b"## A\n\n\xff", 3, "no UTF-8"),
-        (b"x" * 70_000, 1, "more than 64 KiB"),
+        (b"x" * 17_000, 1, "more than 16 KiB"),
     ],
 )
 def test_an_own_text_that_does_not_render_is_refused_with_its_line(
@@ -97,6 +136,32 @@ def test_an_own_text_that_does_not_render_is_refused_with_its_line(
     (warning,) = rendered.warnings
     assert f"prompts/{MENTION}.en.md{OWN}, line {line}: " in warning
     assert "the shipped text is used" in warning
+
+
+@pytest.mark.parametrize("text", TOO_COMPLICATED.values(), ids=TOO_COMPLICATED)
+def test_no_own_text_stops_a_company(own: Path, text: str) -> None:
+    write(own, text)
+    library = Library(overrides=own)
+    assert [problem.file for problem in library.check()] == [f"prompts/{MENTION}.en.md{OWN}"]
+    rendered = library.render(MENTION, "en", FACTS)
+    assert rendered.text == Library().render(MENTION, "en", FACTS).text
+    assert "the shipped text is used" in rendered.warnings[0]
+
+
+@pytest.mark.parametrize("name", ["roles/executor", "layers/task", "layers/review", "layers/guardrails"])
+@pytest.mark.parametrize("locale", LOCALES)
+def test_a_shipped_text_may_be_taken_over_as_it_is(own: Path, name: str, locale: str) -> None:
+    write(own, (shipped() / f"{name}.{locale}.md").read_bytes(), name, locale)
+    library = Library(overrides=own)
+    assert library.check() == []
+    assert library.render(name, locale, TEMPLATES[name][0]).source.endswith(OWN)
+
+
+def test_a_text_that_cannot_be_sent_with_real_facts_leaves_the_shipped_one(own: Path) -> None:
+    write(own, "## A{% if author == 'eve' %}{{ '\\ud800' }}{% endif %}\n")
+    library = Library(overrides=own)
+    assert library.check() == []
+    assert library.render(MENTION, "en", FACTS | {"author": "eve"}).warnings
 
 
 def test_an_own_text_that_fails_with_real_facts_only_leaves_the_shipped_one(own: Path) -> None:
