@@ -10,11 +10,16 @@ from pathlib import Path
 
 ENCODING = "o200k_base"
 _BINDINGS = "bpe_openai._bindings"
-_KEPT = 4096  # texts that are counted again and again: templates, and rows that do not change
+_KEPT = 4096  # short texts: rows that do not change
 
 
 @lru_cache(maxsize=_KEPT)
 def tokens(text: str) -> int:
+    """The tokens of a text that is counted again and again, as `count`."""
+    return count(text)
+
+
+def count(text: str) -> int:
     """The tokens of a text; what looks like a special token in it is counted as plain text."""
     return _counter()(text.encode("utf-8", "replace").decode())
 

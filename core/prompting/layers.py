@@ -9,7 +9,7 @@ from core.domain.entities import Task
 from core.domain.limits import REVIEW_ATTEMPTS
 from core.domain.reviewing import ASKS, FREEDOM, required_dimensions
 from core.domain.states import Role, RunKind
-from core.prompting.counting import tokens
+from core.prompting.counting import count
 from core.prompting.facts import Commission, Listing, Other, PromptFacts
 from core.prompting.fence import fence, one_line, visible
 from core.prompting.prompt import Layer, LayerName, LeftOut
@@ -238,7 +238,7 @@ class Writer:
 
     def _made(self, name: LayerName, parts: list[Rendered], left: Sequence[LeftOut] = ()) -> Layer:
         text = "\n\n".join(part.text for part in parts)
-        return Layer(name, text, tokens(text), tuple(left), tuple(part.source for part in parts))
+        return Layer(name, text, count(text), tuple(left), tuple(part.source for part in parts))
 
     def _render(self, template: str, facts: Mapping[str, Any]) -> Rendered:
         rendered = self._library.render(template, self.about.company.locale, facts)

@@ -15,7 +15,7 @@ from core.domain.ceo_mode import CeoMode
 from core.domain.errors import Invalid
 from core.prompting.allowed import NotAllowed, require_allowed
 from core.prompting.catalogue import FALLBACK, FOOTER, LOCALES, TEMPLATES, ceo_mode
-from core.prompting.counting import tokens
+from core.prompting.counting import count
 
 if TYPE_CHECKING:  # jinja2 is imported on first use: the room paints before
     from jinja2 import Template
@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # jinja2 is imported on first use: the room paints before
 
 TOKENS_MAX = 500  # of one template, S3-22
 FILE_MAX = 16_384  # bytes
+RENDERED_MAX = 1_000_000  # code points of a template with the facts of the board
 OWN = " (the company's own)"
 
 
@@ -145,7 +146,10 @@ class Library:
                     continue
                 file = _file(name, language) + (OWN if is_own else "")
                 try:
-                    return Rendered(_rendered(kept.template, facts), file, tuple(warnings))
+                    text = _rendered(kept.template, facts)
+                    if is_own and ours.template is not None:
+                        _require_short(text, TOKENS_MAX + count(_rendered(ours.template, facts)))
+                    return Rendered(text, file, tuple(warnings))
                 except Exception as error:
                     if not is_own:
                         raise
@@ -308,9 +312,25 @@ def _compiled(text: str, file: str) -> "Template":
     return Template.from_code(environment, code, environment.globals)
 
 
+class _TooLong(Exception):
+    """A text is longer than it may be; says by how much."""
+
+
+def _require_short(text: str, most: int) -> None:
+    if (length := count(text)) > most:
+        raise _TooLong(f"it has {length:,} tokens and may have {most:,}: cut {length - most:,}")
+
+
 def _rendered(template: "Template", facts: Mapping[str, Any]) -> str:
-    """Its text, no blanks around it. Raises UnicodeEncodeError for what cannot be sent or kept."""
-    text = template.render(facts).strip()
+    """Its text, no blanks around it. Raises _TooLong; UnicodeEncodeError for what cannot be sent or kept."""
+    parts: list[str] = []
+    size = 0
+    for part in template.generate(facts):
+        parts.append(part)
+        size += len(part)
+        if size > RENDERED_MAX:
+            raise _TooLong(f"it has more than {RENDERED_MAX:,} characters with the facts of the board")
+    text = "".join(parts).strip()
     text.encode()
     return text
 
@@ -320,19 +340,21 @@ def _try(name: str, template: "Template", file: str, is_own: bool) -> None:
     for number, facts in enumerate(TEMPLATES[name]):
         try:
             text = _rendered(template, facts)
+            if is_own:
+                _require_short(text, TOKENS_MAX)
         except Exception as error:
             problem = _problem_of(error, file)
             raise _Refused(problem.file, problem.line, problem.what) from None
         if number == 0 and not text:
             raise _Refused(file, 1, "it says nothing")
-        if is_own and (length := tokens(text)) > TOKENS_MAX:
-            raise _Refused(file, 1, f"it has {length} tokens; at most {TOKENS_MAX}")
 
 
 def _problem_of(error: Exception, file: str) -> Problem:
     """What a template stumbled over, and in which of its lines."""
     from jinja2 import TemplateError
 
+    if isinstance(error, _TooLong):
+        return Problem(file, 0, str(error))
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     what = str(error) if isinstance(error, TemplateError) else f"{type(error).__name__}: {error}"
     return Problem(file, (lines[-1] if lines else None) or 1, what or type(error).__name__)

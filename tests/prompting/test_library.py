@@ -117,7 +117,7 @@ def test_edits_are_picked_up_and_a_removed_file_leaves_the_shipped_one(own: Path
         ("## A\n\n{{ 1 / 0 }}", 3, "/ may not be used"),
         *((f"## A\n{text}", 2, what) for text, what in HOSTILE),
         ("  \n", 1, "says nothing"),
-        ("word " * (TOKENS_MAX + 1), 1, f"at most {TOKENS_MAX}"),
+        ("word " * (TOKENS_MAX + 3), 0, f"it has {TOKENS_MAX + 3} tokens and may have {TOKENS_MAX}: cut 3"),
         (b"## A\n\n\xff", 3, "no UTF-8"),
         (b"x" * 17_000, 1, "more than 16 KiB"),
     ],
@@ -134,7 +134,7 @@ def test_an_own_text_that_does_not_render_is_refused_with_its_line(
     assert rendered.text == Library().render(MENTION, "en", FACTS).text
     assert rendered.source == f"prompts/{MENTION}.en.md"
     (warning,) = rendered.warnings
-    assert f"prompts/{MENTION}.en.md{OWN}, line {line}: " in warning
+    assert f"prompts/{MENTION}.en.md{OWN}{f', line {line}' if line else ''}: " in warning
     assert "the shipped text is used" in warning
 
 
@@ -172,6 +172,20 @@ def test_an_own_text_that_fails_with_real_facts_only_leaves_the_shipped_one(own:
     rendered = library.render(MENTION, "en", FACTS | {"author": "eve"})
     assert rendered.text == Library().render(MENTION, "en", FACTS | {"author": "eve"}).text
     assert f"{OWN}, line 2" in rendered.warnings[0]
+
+
+def test_an_own_text_that_grows_with_real_facts_leaves_the_shipped_one(own: Path) -> None:
+    name = "layers/experiences"
+    write(own, "## E\n{% for one in items %}{% for other in items %}{{ other.tag }} {% endfor %}{% endfor %}\n", name)
+    library = Library(overrides=own)
+    assert library.check() == []
+    item = {"tag": "word " * 9, "author": "eve", "text": "word"}
+    few, many, huge = ({"items": [item] * number, "left_out": []} for number in (5, 50, 500))
+    assert library.render(name, "en", few).source.endswith(OWN)
+    for facts, why in ((many, r"has 2\d,\d{3} tokens and may have .*: cut "), (huge, "more than 1,000,000 characters")):
+        rendered = library.render(name, "en", facts)
+        assert rendered.text == Library().render(name, "en", facts).text
+        assert re.search(why, rendered.warnings[0])
 
 
 def test_values_are_no_templates_and_are_rendered_once(own: Path) -> None:

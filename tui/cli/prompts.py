@@ -71,8 +71,9 @@ def overrides(arguments: argparse.Namespace) -> int:
     """Which texts are the company's own, and how they differ from the shipped ones."""
     folder = folder_of(arguments.dir)
     library = _library(folder)
-    strangers = [problem for problem in library.check() if problem.file.endswith(OWN) and not problem.line]
+    problems = [problem for problem in library.check() if problem.file.endswith(OWN)]
     own = [entry for entry in library.entries() if entry.own is not None or entry.problem is not None]
+    strangers = [problem for problem in problems if problem not in [entry.problem for entry in own]]
     if arguments.json:
         files = [
             {
