@@ -1,20 +1,47 @@
-"""How each known program is started and read; a script of the operator's own needs no row."""
+"""How each known program is started and read (`catalogue.toml`); a script of the operator's own needs no row."""
 
+import tomllib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Protocol
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from core.agents.access import Access
+from core.agents.programs.parsers import ClaudeParser, CodexParser, OpencodeParser
 from core.agents.programs.pieces import Parser
 from core.agents.programs.scripts import JsonParser, TextParser
 from core.agents.programs.settings import SCRIPT, CommandSettings
 from core.domain.errors import Invalid
 
+_PARSERS: Mapping[str, Callable[[], Parser]] = {
+    "claude": ClaudeParser, "codex": CodexParser, "opencode": OpencodeParser,
+}  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """One process: its arguments and what its environment is told beside the allowed."""
+    """One process: its arguments, what its environment is told, and the names that it may have of ours."""
 
     argv: tuple[str, ...]
     environment: dict[str, str]
+    names: tuple[str, ...] = ()
+
+
+class Startable(Protocol):
+    """A program of the catalogue, or a script. `resumes` says whether a session of it can be gone on with."""
+
+    resumes: bool
+
+    def start(self, settings: CommandSettings, access: Access, session: str) -> Start:
+        """How it is started, anew or to go on with a session."""
+        ...
+
+    def parser(self, settings: CommandSettings) -> Parser:
+        """What reads one process of it."""
+        ...
 
 
 class Script:
@@ -34,8 +61,60 @@ class Script:
         return JsonParser() if settings.output == "json" else TextParser()
 
 
-def program_of(settings: CommandSettings) -> Script:
-    """Raises Invalid for a program that is not known."""
+class _Row(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    command: list[str]
+    model: list[str]
+    resume: list[str]
+    last: list[str]
+    env: list[str]
+    set: dict[str, str] = Field(default_factory=dict)
+
+
+class Preset:
+    """A row of the catalogue. The agent's `command` replaces its first word, e.g. where it is not on the PATH."""
+
+    resumes = True
+
+    def __init__(self, name: str, row: _Row) -> None:
+        self._name = name
+        self._row = row
+
+    def start(self, settings: CommandSettings, access: Access, session: str) -> Start:
+        """Its command with the agent's model and arguments."""
+        row = self._row
+        words = [*(settings.command or row.command[:1]), *row.command[1:]]
+        words += row.model if settings.model else []
+        words += settings.args
+        words += row.resume if session else []
+        words += row.last
+        values = {"@MODEL@": settings.model, "@SESSION@": session, "@MCP@": access.mcp_url}
+
+        def filled(text: str) -> str:
+            for name, value in values.items():
+                text = text.replace(name, value)
+            return text
+
+        told = {**access.environment, **{name: filled(value) for name, value in row.set.items()}}
+        return Start(tuple(filled(word) for word in words), told, tuple(row.env))
+
+    def parser(self, settings: CommandSettings) -> Parser:
+        """The one of its format."""
+        return _PARSERS[self._name]()
+
+
+@cache
+def _rows() -> Mapping[str, _Row]:
+    text = (Path(__file__).parent / "catalogue.toml").read_text(encoding="utf-8")
+    return TypeAdapter(dict[str, _Row]).validate_python(tomllib.loads(text))
+
+
+def program_of(settings: CommandSettings) -> Startable:
+    """Blocks the first time (a file). Raises Invalid for a program that is not known."""
     if settings.program == SCRIPT:
         return Script()
-    raise Invalid(f"There is no program {settings.program[:80]!r} in the catalogue.", f"Known: {SCRIPT}.")
+    rows = _rows()
+    if settings.program not in rows:
+        known = ", ".join((SCRIPT, *rows))
+        raise Invalid(f"There is no program {settings.program[:80]!r} in the catalogue.", f"Known: {known}.")
+    return Preset(settings.program, rows[settings.program])

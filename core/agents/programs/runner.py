@@ -48,7 +48,8 @@ class CommandRunner:
                 "The program could not reach the board: nothing serves this company here.",
                 "Open the company with `opsroom DIR` or `opsroom serve DIR`.",
             )
-        first = program_of(settings).start(settings, assignment.access, "")
+        program = await asyncio.to_thread(program_of, settings)
+        first = program.start(settings, assignment.access, "")
         place = await place_of(settings, first.argv, assignment.folder, assignment.agent.slug, self._ours)
         for name in place.missing:
             desk.tell(Told.NOTICE, text=f"the variable {name} is not set: the program goes without it")
@@ -143,7 +144,7 @@ class _Work:
     @contextlib.asynccontextmanager
     async def _running(self, start: Start) -> AsyncIterator[Program]:
         named = self._place.named
-        environment = environment_of(self._ours, named, start.environment)
+        environment = environment_of(self._ours, (*named, *start.names), start.environment)
         argv = (self._place.argv[0], *start.argv[1:])
         program = await Program.start(
             argv, cwd=self._place.cwd, environment=environment, grace_s=self._settings.grace_s

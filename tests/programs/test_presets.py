@@ -1,0 +1,138 @@
+"""The catalogue's programs, played by scripts that speak each one's format and take its arguments."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from core.agents.programs.parsers import ClaudeParser, CodexParser, OpencodeParser
+from core.agents.programs.pieces import Finished, Parser, Piece
+from core.domain.entities import Run
+from core.domain.states import RunStatus, TaskStatus
+from tests.programs.company import CLAIM, DELIVER, an_office
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
+
+# Each says something, uses a tool, and tells what it used; `ITS_END` stands for how it ends.
+CLAUDE = """
+tell(type="system", subtype="init", session_id="s-1")
+tell(type="assistant", message={"content": [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": WORDS}]})
+tell(type="assistant", message={"content": [{"type": "tool_use", "id": "t", "name": "Bash", "input": "ls"}]})
+tell(type="user", message={"content": [{"type": "tool_result", "tool_use_id": "t", "content": [{"text": "agent.py"}]}]})
+usage = {"input_tokens": 100, "cache_read_input_tokens": 50, "output_tokens": 10}
+tell(type="result", subtype="success", is_error=False, result="ok", total_cost_usd=0.01, usage=usage)
+"""
+CODEX = """
+tell(type="thread.started", thread_id="s-1")
+tell(type="turn.started")
+tell(type="item.completed", item={"id": "1", "type": "agent_message", "text": WORDS})
+tell(type="item.completed", item={"id": "2", "type": "command_execution", "command": "Bash ls", "status": "completed"})
+total = 300 if RESUMED else 150
+tell(type="turn.completed", usage={"input_tokens": total, "output_tokens": total // 15})
+"""
+OPENCODE = """
+tell(type="step_start", sessionID="s-1", part={})
+tell(type="text", part={"text": WORDS})
+tell(type="tool_use", part={"tool": "Bash", "callID": "1", "state": {"status": "completed", "output": "x"}})
+tell(type="step_finish", part={"reason": "tool-calls", "cost": 0.004, "tokens": {"input": 100, "output": 4}})
+tell(type="step_finish", part={"reason": "stop", "cost": 0.006, "tokens": {"input": 50, "output": 6}})
+"""
+TELLING = """
+RESUMED = "s-1" in sys.argv
+WORDS = "resumed" if RESUMED else "it is done, surely"
+def tell(**facts):
+    print(json.dumps(facts), flush=True)
+tell(type="unknown", argv=sys.argv)
+with open("argv.json", "w") as file:
+    json.dump([sys.argv, os.environ.get("OPENCODE_CONFIG_CONTENT", "")], file)
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "speech", "cost"), [("claude", CLAUDE, 20_000), ("codex", CODEX, 0), ("opencode", OPENCODE, 20_000)]
+)
+async def test_it_is_reminded_in_its_own_session_and_its_usage_is_counted(
+    tmp_path: Path, program: str, speech: str, cost: int
+) -> None:
+    work = "if RESUMED:\n" + "\n".join(f"    {line}" for line in DELIVER.strip().splitlines())
+    code = CLAIM.replace("if CLAIMS:", TELLING + "if CLAIMS:").replace(
+        "    sys.exit()", "\n".join(f"    {line}" for line in speech.strip().splitlines()) + "\n    sys.exit()"
+    )  # fmt: skip
+    async with an_office(tmp_path, code + work + speech, program=program, model="best") as office:
+        claimed = await office.ended("broadcast")
+        assert (claimed.status, claimed.exit_kind) == (RunStatus.SUCCEEDED, "done")
+        run = await office.ended("execute")
+        assert (run.status, run.exit_kind, run.session) == (RunStatus.SUCCEEDED, "done", "s-1")
+        assert (run.tokens_in, run.tokens_out, run.cost_micros) == (300, 20, cost)
+        assert (await office.task()).status == TaskStatus.REVIEW
+        told = await office.transcript(run)
+        assert told.count("reminded (") == 1
+        assert all(text in told for text in ("it is done, surely", "resumed", "its tool: "))
+        argv, content = json.loads((tmp_path / "work" / "ada" / "argv.json").read_text())
+        assert {"--model", "best", "s-1"} <= set(argv)
+        assert "/mcp" in " ".join(argv) + content
+        assert "run-" not in " ".join(argv) + content  # the token of the run
+
+
+async def ended(folder: Path, program: str, code: str) -> Run:
+    async with an_office(folder, "import json, os, sys\n" + TELLING + code, program=program) as office:
+        return await office.ended("broadcast")
+
+
+async def test_a_success_that_is_an_error_failed(tmp_path: Path) -> None:
+    told = 'tell(type="result", subtype="success", is_error=True, result="Invalid API key")'
+    run = await ended(tmp_path, "claude", told)
+    assert (run.status, run.detail) == (RunStatus.FAILED, "Invalid API key")
+
+
+async def test_exit_code_0_without_a_result_is_no_success(tmp_path: Path) -> None:
+    run = await ended(tmp_path, "codex", 'tell(type="thread.started", thread_id="s-1")')
+    assert (run.status, run.exit_kind) == (RunStatus.FAILED, "no_result")
+
+
+async def test_a_program_that_only_talks_is_reminded_twice(tmp_path: Path) -> None:
+    code = CLAIM.replace("if CLAIMS:", TELLING + "if CLAIMS:").replace(
+        "    sys.exit()", '    tell(type="turn.completed", usage={})\n    sys.exit()'
+    )  # fmt: skip
+    async with an_office(tmp_path, code + CODEX, program="codex") as office:
+        await office.ended("broadcast")
+        run = await office.ended("execute")
+        assert (run.status, run.exit_kind) == (RunStatus.PROTOCOL_VIOLATION, "no_board_call")
+        assert "after 2 reminders" in run.detail
+
+
+GARBAGE = [
+    "", "{", "null", "[]", "7", "{}", '{"type": null}', '{"type": ["x"]}', "[" * 100_000, '{"type": ' * 2000,
+    *(
+        json.dumps({"type": kind, **dict.fromkeys(("message", "item", "part", "usage", "error", "result"), value)})
+        for kind in (
+            "system", "assistant", "user", "result", "thread.started", "item.completed", "turn.completed",
+            "turn.failed", "step_start", "text", "tool_use", "step_finish", "error",
+        )
+        for value in (None, 7, "x", [], [7], {"content": [7, {"type": "text"}]}, {"type": 7, "usage": "x", "cost": -1})
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("parser", [ClaudeParser(), CodexParser(), OpencodeParser()])
+def test_whatever_a_line_holds_it_is_read(parser: Parser) -> None:
+    for line in GARBAGE:
+        pieces: list[Piece] = parser.take(line)
+        assert isinstance(pieces, list)
+
+
+@pytest.mark.parametrize(
+    ("parser", "line"),
+    [
+        (
+            ClaudeParser(),
+            '{"type": "result", "subtype": "success", "is_error": true, "result": "Claude usage limit reached"}',
+        ),
+        (CodexParser(), '{"type": "turn.failed", "error": {"message": "exceeded retry limit, last status: 429"}}'),
+        (OpencodeParser(), '{"type": "error", "error": {"name": "APIError", "data": {"message": "Rate limit"}}}'),
+    ],
+)
+def test_a_limit_of_its_provider_is_known(parser: Parser, line: str) -> None:
+    ends = [piece for piece in parser.take(line) if isinstance(piece, Finished)]
+    assert [(end.ok, end.kind) for end in ends] == [(False, "rate_limited")]
