@@ -1,11 +1,12 @@
 """The templates of prompts: the shipped files, a company's own that go before them, and what is wrong with either."""
 
+import errno
 import os
 import stat
 import threading
 import traceback
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -95,9 +96,12 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """A file as it was read: `template` is there when it renders with the samples, else `problem` is."""
+    """A file as it was read: `template` is there when it renders with the samples, else `problem` is.
 
-    signature: tuple[int, int] | None
+    `signature` tells one version of the file from the next; None has it read again.
+    """
+
+    signature: tuple[int, ...] | None
     text: str | None = None
     template: "Template | None" = None
     problem: Problem | None = None
@@ -125,7 +129,7 @@ class Library:
         with self._lock:
             for is_own, folder in ((False, self.folder), (True, self.overrides)):
                 # Most companies have no texts of their own.
-                are_there = folder is not None and folder.is_dir()
+                are_there = folder is not None and folder.is_dir() and not (is_own and folder.is_symlink())
                 for name in TEMPLATES:
                     for locale in LOCALES:
                         key = (name, locale, is_own)
@@ -245,26 +249,35 @@ def _read(folder: Path, name: str, locale: str, is_own: bool, known: _Kept) -> _
     file = _file(name, locale) + (OWN if is_own else "")
     path = folder / f"{name}.{locale}.md"
     try:
-        found = path.stat()
-    except OSError:
-        # A link that leads nowhere is a mistake; no file is none.
-        return (
-            _Kept(None, problem=Problem(file, 1, "it is a link that leads nowhere")) if path.is_symlink() else _MISSING
-        )
-    signature = (found.st_mtime_ns, found.st_size)
-    return known if known.signature == signature else _loaded(path, name, file, is_own, signature)
+        found = path.lstat()
+        if known.signature == _signature(found):
+            return known
+        if is_own and path.parent.is_symlink():
+            raise _Refused(file, 1, "its folder is a link: put a folder in its place")
+        text, found = _text(path, file, is_own)
+        return replace(_loaded(text, name, file, is_own), signature=_signature(found))
+    except (FileNotFoundError, NotADirectoryError):
+        return _MISSING
+    except OSError as error:
+        # May be gone the next time: an error is never kept.
+        return _Kept(None, problem=Problem(file, 1, f"it cannot be read: {error.strerror}"))
+    except _Refused as refused:
+        return _Kept(None, problem=refused.problem)
+
+
+def _signature(found: os.stat_result) -> tuple[int, ...]:
+    # An editor may keep the size and set the time of change, but not the inode's.
+    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 
 @lru_cache(maxsize=512)  # companies share the shipped files
-def _loaded(path: Path, name: str, file: str, is_own: bool, signature: tuple[int, int]) -> _Kept:
-    text: str | None = None
+def _loaded(text: str, name: str, file: str, is_own: bool) -> _Kept:
     try:
-        text = _text(path, file)
         template = _compiled(text, file)
         _try(name, template, file, is_own)
     except _Refused as refused:
-        return _Kept(signature, text, problem=refused.problem)
-    return _Kept(signature, text, template)
+        return _Kept(None, text, problem=refused.problem)
+    return _Kept(None, text, template)
 
 
 class _Refused(Exception):
@@ -273,19 +286,25 @@ class _Refused(Exception):
         self.problem = Problem(file, line, what)
 
 
-def _text(path: Path, name: str) -> str:
+def _text(path: Path, name: str, is_own: bool) -> tuple[str, os.stat_result]:
+    """A file's text and which version it is. Raises OSError, and _Refused for what is none of ours to read."""
+    # A pipe would make the company wait for its other end; a link would tell agents of any file of the operator's.
+    flags = os.O_RDONLY | os.O_NONBLOCK | (os.O_NOFOLLOW if is_own else 0)
     try:
-        # A pipe would make the company wait for its other end.
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as opened:
-            if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
-                raise _Refused(name, 1, "it is no file")
-            data = opened.read(FILE_MAX + 1)
+        descriptor = os.open(path, flags)
     except OSError as error:
-        raise _Refused(name, 1, f"it cannot be read: {error.strerror}") from None
+        if error.errno == errno.ELOOP:
+            raise _Refused(name, 1, "it is a link: put a file in its place") from None
+        raise
+    with os.fdopen(descriptor, "rb") as opened:
+        found = os.fstat(opened.fileno())
+        if not stat.S_ISREG(found.st_mode):
+            raise _Refused(name, 1, "it is no file")
+        data = opened.read(FILE_MAX + 1)
     if len(data) > FILE_MAX:
         raise _Refused(name, 1, f"it has more than {FILE_MAX // 1024} KiB")
     try:
-        return data.decode("utf-8-sig")
+        return data.decode("utf-8-sig"), found
     except UnicodeDecodeError as error:
         raise _Refused(name, data[: error.start].count(b"\n") + 1, "a byte that is no UTF-8") from None
 
@@ -362,6 +381,8 @@ def _problem_of(error: Exception, file: str) -> Problem:
 
 def _strangers(folder: Path | None) -> list[Problem]:
     """Files of a company that nothing reads: most likely a name that was misspelled."""
+    if folder is not None and folder.is_symlink():
+        return [Problem(f"prompts{OWN}", 0, "it is a link, and nothing in it is read: put a folder in its place")]
     if folder is None or not folder.is_dir():
         return []
     known = {f"{name}.{locale}.md" for name in TEMPLATES for locale in LOCALES}

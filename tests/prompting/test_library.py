@@ -193,15 +193,62 @@ def test_values_are_no_templates_and_are_rendered_once(own: Path) -> None:
     assert said(Library(overrides=own), author="{{ 7 * 7 }}{% x %}") == "## {{ 7 * 7 }}{% x %}"
 
 
+@pytest.mark.parametrize("where", ["prompts", "prompts/talk", f"prompts/{MENTION}.en.md"])
+def test_nothing_is_read_where_a_link_leads(own: Path, where: str) -> None:
+    write(own, "## Secret")
+    at = own.parent / where
+    at.rename(own.parent / "elsewhere")
+    at.symlink_to(own.parent / "elsewhere")
+    library = Library(overrides=own)
+    assert said(library) == said(Library())
+    (problem,) = library.check()
+    assert "link" in problem.what
+
+
+def test_an_edit_that_keeps_size_and_time_is_picked_up(own: Path) -> None:
+    library = Library(overrides=own)
+    for text in ("## One", "## Two"):
+        path = own / f"{MENTION}.en.md"
+        path.parent.mkdir(exist_ok=True)
+        (own / "next").write_text(text)
+        os.utime(own / "next", ns=(1, 1))
+        (own / "next").replace(path)
+        assert said(library) == text
+
+
+def test_a_file_that_cannot_be_read_is_read_as_soon_as_it_can(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(own, "## One")
+    library = Library(overrides=own)
+    opened = os.open
+
+    def refuses(path: Any, *more: Any, **named: Any) -> int:
+        if str(path).startswith(str(own)):
+            raise OSError(24, "Too many open files")
+        return opened(path, *more, **named)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "open", refuses)
+        assert said(library) == said(Library())
+        assert "Too many open files" in library.render(MENTION, "en", FACTS).warnings[0]
+    assert said(library) == "## One"
+
+
 def test_a_link_to_nowhere_a_folder_and_a_name_that_nothing_reads_are_told(own: Path) -> None:
     (own / "talk").mkdir()
     (own / "talk" / "mention.en.md").symlink_to(own / "gone")
+    os.mkfifo(own / "talk" / "mention.zh.md")
+    (own / "elsewhere").mkdir()
+    (own / "elsewhere" / "claim.en.md").write_text("## A")
+    (own / "broadcast").symlink_to(own / "elsewhere")
     (own / "talk" / "delegate.zh.md").mkdir()
     write(own, "## A", "roles/excutor")
     told = [str(problem) for problem in Library(overrides=own).check()]
     assert [re.sub(r"^prompts/(\S+) .*?: ", r"\1: ", one) for one in told] == [
-        "talk/mention.en.md: it is a link that leads nowhere",
-        "talk/delegate.zh.md: it cannot be read: Is a directory",
+        "broadcast/claim.en.md: its folder is a link: put a folder in its place",
+        "talk/mention.en.md: it is a link: put a file in its place",
+        "talk/mention.zh.md: it is no file",
+        "talk/delegate.zh.md: it is no file",
+        "elsewhere/claim.en.md: nothing reads it: no template has this name",
         "roles/excutor.en.md: nothing reads it: no template has this name",
     ]
 
