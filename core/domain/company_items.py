@@ -1,6 +1,6 @@
 """What the company as a whole lacks before anything can begin: a mission for its CEO, programs for its agents. Pure."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from core.domain.autonomy import is_idle
 from core.domain.entities import AgentRecord, Company, Goal
@@ -10,6 +10,8 @@ from core.domain.states import GOAL_FINAL, AgentStatus, GoalStatus, Role
 
 NO_MISSION = "no mission"
 NO_RUNNER = "no runner"
+RUNNER_EXAMPLE = '{"kind": "chat", "url": "http://127.0.0.1:8080/v1", "model": "qwen3"}'
+_NEEDED = {"chat": ("url", "model"), "command": ("command",)}
 _NAMED = 3
 
 
@@ -20,12 +22,28 @@ def mission_missing(locale: str) -> str:
     return "no mission is set: the CEO proposes no goal before you say what the company is for"
 
 
-def runner_missing(kind: object, kinds: Collection[str]) -> str:
-    """Why nothing with this kind of runner can run here, where these kinds can; empty if it can."""
+def runner_missing(runner: Mapping[str, object], kinds: Collection[str]) -> str:
+    """Why nothing with these settings can run here, where these kinds of runners can; empty if it can."""
+    kind = runner.get("kind", "")
     if kind in kinds:
-        return ""
+        lacks = [name for name in _NEEDED.get(str(kind), ()) if not runner.get(name)]
+        return f"its runner of kind {str(kind)!r} has no {' and no '.join(lacks)}" if lacks else ""
     known = f"it has: {', '.join(sorted(kinds))}" if kinds else "it has none for this company"
     return f"there is no runner of kind {str(kind)!r} in this program; {known}"
+
+
+def default_runner(
+    agents: Sequence[AgentRecord], manager: str | None, kinds: Collection[str]
+) -> Mapping[str, object] | None:
+    """What a new agent runs on unless it is said: what its manager does, or else the first hired whose runner can.
+
+    None where nothing is known that could run.
+    """
+    if "rehearsal" in kinds:
+        return {"kind": "rehearsal"}
+    able = [each for each in agents if each.status != AgentStatus.TERMINATED and not runner_missing(each.runner, kinds)]
+    able.sort(key=lambda each: (each.slug != manager, each.id))
+    return able[0].runner if able else None
 
 
 def notices(
@@ -57,12 +75,13 @@ def _mission(company: Company, alive: list[Goal], active: list[AgentRecord]) -> 
 
 
 def _runners(company: Company, active: list[AgentRecord], kinds: Collection[str]) -> Iterator[InboxItem]:
-    idle = [agent for agent in active if runner_missing(agent.runner.get("kind", ""), kinds)]
+    idle = [agent for agent in active if runner_missing(agent.runner, kinds)]
     if not idle:
         return
     names = ", ".join(agent.slug for agent in idle[:_NAMED]) + (" and more" if len(idle) > _NAMED else "")
-    missing = runner_missing(idle[0].runner.get("kind", ""), kinds)
+    missing = runner_missing(idle[0].runner, kinds)
     yield InboxItem(
         id="runners:company:1", entity="company:1", kind=NO_RUNNER, title=f"Nothing runs for {names}",
-        why=f"{missing}; their runs fail until they get another runner", since=company.updated_at,
+        why=f"{missing}; their runs fail until they get another runner: A, then e; or"
+            f" opsroom agent edit DIR {idle[0].slug} --runner '{RUNNER_EXAMPLE}'", since=company.updated_at,
     )  # fmt: skip

@@ -9,6 +9,7 @@ import pytest
 
 from core.company import create_company
 from core.config import Config
+from core.domain.company_items import RUNNER_EXAMPLE
 from tui.cli import main
 from tui.cli.exits import Exit
 
@@ -34,6 +35,7 @@ def items(capsys: pytest.CaptureFixture[str], folder: str) -> dict[str, Any]:
 def test_it_says_what_it_lacks_and_how_to_give_it(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
     hired = said(capsys, "agent", "hire", folder, "vera", "--role", "ceo")
     assert "vera cannot run: there is no runner of kind 'rehearsal' in this program" in hired
+    assert f"opsroom agent edit {folder} vera --runner '{RUNNER_EXAMPLE}'" in hired
     assert items(capsys, folder) == {}, "nothing is waited for before it is started"
     said(capsys, "start", folder)
 
@@ -45,10 +47,33 @@ def test_it_says_what_it_lacks_and_how_to_give_it(folder: str, capsys: pytest.Ca
     assert choice["type"] == f"opsroom company {folder} --mission 'what it is for'"
     checked = said(capsys, "doctor", folder)
     assert "Nothing runs for vera" in checked
+    assert f"opsroom agent edit {folder} vera --runner '{RUNNER_EXAMPLE}'" in checked
+    assert f"opsroom agent edit DIR vera --runner '{RUNNER_EXAMPLE}'" in found["no runner"]["why"]
     assert "The company has none: no goal is proposed." in checked
 
     said(capsys, "company", folder, "--mission", "Know every map")
     assert set(items(capsys, folder)) == {"no runner"}
+
+
+def test_who_is_hired_runs_on_what_its_manager_or_the_first_hired_does(
+    folder: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    example = ("--runner", RUNNER_EXAMPLE)
+    told = said(capsys, "init", f"{folder}-b")
+    assert f"--role coordinator --runner '{RUNNER_EXAMPLE}'" in told
+    assert "cannot run" not in said(capsys, "agent", "hire", folder, "vera", "--role", "coordinator", *example)
+    lacking = said(capsys, "agent", "hire", folder, "otto", "--role", "executor", "--runner", "chat")
+    assert "otto cannot run: its runner of kind 'chat' has no url and no model." in lacking
+    command = ("--runner", '{"kind": "command", "command": ["./agent.sh"]}')
+    assert "cannot run" not in said(capsys, "agent", "hire", folder, "rita", "--role", "reviewer", *command)
+    said(capsys, "agent", "hire", folder, "ada", "--role", "executor", "--manager", "rita")
+    said(capsys, "agent", "hire", folder, "ben", "--role", "executor", "--manager", "otto")
+    staff = json.loads(said(capsys, "agent", "list", folder, "--json"))["agents"]
+    assert {each["agent"]: each["runner"] for each in staff} == {
+        "vera": "chat", "otto": "chat", "rita": "command", "ada": "command", "ben": "chat",
+    }  # fmt: skip
+    said(capsys, "start", folder)
+    assert items(capsys, folder)["no runner"]["title"] == "Nothing runs for otto", "ben has vera's url and model"
 
 
 def test_a_paused_ceo_needs_no_mission_and_its_pause_is_told_with_its_reason(

@@ -2,15 +2,16 @@
 
 import argparse
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from decimal import ROUND_DOWN, Decimal, InvalidOperation
+from pathlib import Path
 from typing import Any
 
 from core.blackboard.queries import LIVE_RUNS
 from core.blackboard.readers import Readers
 from core.config import read_config, runner_kinds
 from core.domain.budgets import money, per
-from core.domain.company_items import runner_missing
+from core.domain.company_items import RUNNER_EXAMPLE, default_runner, runner_missing
 from core.domain.entities import AgentRecord, Budget, Company, Task
 from core.domain.errors import Invalid, NotFound
 from core.domain.organisation import chart_of, drawn
@@ -187,7 +188,17 @@ def hire(arguments: argparse.Namespace) -> int:
     }  # fmt: skip
     if arguments.budget is not None:
         given["budget_micros"] = micros_of(arguments.budget)
+    if "runner" not in given:
+        folder = folder_of(arguments.dir)
+        kinds = runner_kinds(read_config(folder))
+        if (runner := opening.run(_default_runner(folder, arguments.manager, kinds))) is not None:
+            given["runner"] = runner
     return _send(arguments, "HireAgent", given, "is hired.")
+
+
+async def _default_runner(folder: Path, manager: str | None, kinds: Collection[str]) -> Mapping[str, object] | None:
+    async with opening.reading(folder) as board:
+        return default_runner(await board.readers.entities(AgentRecord, "true ORDER BY id"), manager, kinds)
 
 
 def edit(arguments: argparse.Namespace) -> int:
@@ -237,12 +248,15 @@ def _runner_of(text: str) -> dict[str, Any]:
     """A runner's kind, or its settings as a JSON object. Raises Invalid."""
     if not text.lstrip().startswith("{"):
         if not KIND.fullmatch(text):
-            raise Invalid(f"{text!r} is no kind of runner.", "A kind is one word, e.g. rehearsal.")
+            raise Invalid(
+                f"{text!r} is no kind of runner.",
+                "A kind is one word, e.g. rehearsal; a model server and a program need settings as JSON.",
+            )
         return {"kind": text}
     try:
         settings: dict[str, Any] = json.loads(text)
     except ValueError as error:
-        raise Invalid(f"The runner's settings are no JSON: {error}.", 'E.g. {"kind": "rehearsal"}.') from None
+        raise Invalid(f"The runner's settings are no JSON: {error}.", f"E.g. '{RUNNER_EXAMPLE}'.") from None
     return settings
 
 
@@ -283,9 +297,10 @@ def _send(arguments: argparse.Namespace, name: str, given: dict[str, Any], words
     else:
         say(f"{arguments.agent} {words}{_ended(answer)}")
         if isinstance(runner := given.get("runner", {"kind": "rehearsal"} if name == "HireAgent" else None), dict):
-            missing = runner_missing(runner.get("kind", ""), runner_kinds(read_config(folder)))
+            missing = runner_missing(runner, runner_kinds(read_config(folder)))
             if missing:
-                note(f"opsroom: {arguments.agent} cannot run: {missing}.")
+                note(f"opsroom: {arguments.agent} cannot run: {missing}.\n  Change what it runs on: opsroom agent edit"
+                     f" {quoted(folder)} {arguments.agent} --runner '{RUNNER_EXAMPLE}'")  # fmt: skip
         if name == "HireAgent":
             say(f"See them all: opsroom org {quoted(folder)}")
     return 0

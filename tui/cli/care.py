@@ -14,7 +14,7 @@ from core.blackboard.backup import backup as copy_board
 from core.blackboard.checks import Check, check_board
 from core.blackboard.owner import Ownership
 from core.config import Config, board_path, read_config, runner_kinds
-from core.domain.company_items import runner_missing
+from core.domain.company_items import RUNNER_EXAMPLE, runner_missing
 from core.domain.entities import AgentRecord, Company
 from core.domain.errors import OpsroomError
 from core.domain.goals import mission_is_defined
@@ -143,10 +143,11 @@ def _staff(folder: Path, config: Config) -> Iterator[Check]:
                     f"{later} Set it: opsroom company {place} --mission 'what it is for'")  # fmt: skip
     missing: dict[str, list[str]] = {}
     for agent in agents:
-        if why := runner_missing(agent.runner.get("kind", ""), runner_kinds(config)):
+        if why := runner_missing(agent.runner, runner_kinds(config)):
             missing.setdefault(why, []).append(agent.slug)
     for why, slugs in missing.items():
-        yield Check("runners", "warn", f"Nothing runs for {', '.join(slugs)}: {why}.")
+        yield Check("runners", "warn", f"Nothing runs for {', '.join(slugs)}: {why}."
+                    f" Change it: opsroom agent edit {place} {slugs[0]} --runner '{RUNNER_EXAMPLE}'")  # fmt: skip
     if not missing:
         yield Check("runners", "ok", "Every agent has a runner." if agents else "Nobody is hired.")
 

@@ -12,6 +12,7 @@ from core.commands.company import CreateCompany
 from core.commands.registry import build
 from core.company import create_company
 from core.config import CONFIG, Config
+from core.domain.company_items import RUNNER_EXAMPLE
 from core.domain.errors import Conflict, Invalid
 from tui.cli import opening
 from tui.cli.names import folder_of, quoted
@@ -32,9 +33,11 @@ def init(arguments: argparse.Namespace) -> int:
         place = quoted(folder)
         say(f"{founding.name} is founded in {folder}. It is stopped until you start it.")
         say("Nobody works here yet: hire a coordinator, executors and a reviewer first.")
+        say("What they run on is yours to say (--runner): a model server, by its url and model, or a program.")
+        say("Who is hired without it runs on what its manager does, or else who was hired first.")
         say(
-            f"Next: opsroom agent hire {place} NAME --role coordinator; opsroom goal add {place} TITLE;"
-            f" opsroom start {place}; opsroom {place}"
+            f"Next: opsroom agent hire {place} NAME --role coordinator --runner '{RUNNER_EXAMPLE}';"
+            f" opsroom goal add {place} TITLE; opsroom start {place}; opsroom {place}"
         )
     return 0
 

@@ -217,7 +217,7 @@ class Leading:
         """The CEO looks after the company now; what comes of it is told when it is there."""
         host = host or self._room
         ceo, kinds = self.view.ceo(), self.view.runner_kinds
-        if ceo is not None and kinds is not None and (missing := runner_missing(ceo[0].runner.get("kind", ""), kinds)):
+        if ceo is not None and kinds is not None and (missing := runner_missing(ceo[0].runner, kinds)):
             host.say(f"{one_line(ceo[0].name)} cannot run: {missing}.", "bad")
             return
         self._called.begin(self.view, host)

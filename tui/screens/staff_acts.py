@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from core.domain.company_items import runner_missing
+from core.domain.company_items import default_runner, runner_missing
 from core.domain.entities import AgentRecord
 from core.domain.states import AgentStatus, BudgetScope
 from tui.goal_text import first_of
@@ -101,7 +101,9 @@ class StaffActs:
         """Hire somebody in a form of lines."""
         selected = self._screen.agent
         manager = selected.slug if selected is not None and selected.status != AgentStatus.TERMINATED else ""
-        begun = lines_of(HIRE, {"role": "executor", "manager": manager, "max_runs": 1})
+        kinds = self._leading.view.runner_kinds
+        runner = default_runner(list(self._leading.view.tables.all(AgentRecord)), manager, kinds) if kinds else None
+        begun = lines_of(HIRE, {"role": "executor", "manager": manager, "max_runs": 1, "runner": runner})
 
         async def save(text: str) -> str:
             values, problems = read_lines(HIRE, text)
@@ -137,7 +139,8 @@ class StaffActs:
     def _done(self, words: str, runner: Mapping[str, Any] | None) -> None:
         """Tell it, and what keeps its runs from beginning."""
         kinds = self._leading.view.runner_kinds
-        missing = runner_missing(runner.get("kind", ""), kinds) if runner and kinds is not None else ""
+        missing = runner_missing(runner, kinds) if runner and kinds is not None else ""
+        missing += "; e changes its runner" if missing else ""
         self._screen.say(f"✓ {words}; but {missing}" if missing else f"✓ {words}", "warn" if missing else "good")
 
     def _form(self, title: str, key: str, begun: str, does: str, save: Save) -> None:
