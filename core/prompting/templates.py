@@ -296,11 +296,14 @@ def _text(path: Path, name: str, is_own: bool) -> tuple[str, os.stat_result]:
         if error.errno == errno.ELOOP:
             raise _Refused(name, 1, "it is a link: put a file in its place") from None
         raise
-    with os.fdopen(descriptor, "rb") as opened:
-        found = os.fstat(opened.fileno())
+    try:
+        found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
             raise _Refused(name, 1, "it is no file")
-        data = opened.read(FILE_MAX + 1)
+        with open(descriptor, "rb", closefd=False) as opened:
+            data = opened.read(FILE_MAX + 1)
+    finally:
+        os.close(descriptor)
     if len(data) > FILE_MAX:
         raise _Refused(name, 1, f"it has more than {FILE_MAX // 1024} KiB")
     try:
