@@ -20,7 +20,7 @@ PHASES: Mapping[RunKind, str] = {
     if kind not in (RunKind.BROADCAST, RunKind.MENTION, RunKind.HEARTBEAT, RunKind.PROPOSE)
 }
 
-_NONCE = "5f2c9a01"
+_NONCE = "502901640017"
 _LEFT_OUT = [{"what": "comments", "count": 3, "how": 'ListComments {"task": 12}'}]
 _CALL = {"name": "SubmitTask", "about": "Hand it in.", "example": '{"task": 12}', "fields": "task"}
 

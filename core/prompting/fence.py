@@ -5,7 +5,10 @@ import secrets
 import unicodedata
 from collections.abc import Callable, Iterable
 
-NONCE_BYTES = 4  # a nonce that occurs in any value is drawn anew, so its length is no guess to be won
+# Three digits are one token each, so each nonce costs the same. One that occurs in any value is drawn anew.
+NONCE_DIGITS = 12
+# Hexadecimal ones are in prompts that were kept before.
+NONCE_FORM = re.compile(r"[0-9]{12}|[0-9a-f]{8}")
 TRIES_MAX = 100
 Randomness = Callable[[], str]
 
@@ -23,8 +26,8 @@ _LABEL = re.compile(r"[^\w .:#@+-]")
 
 
 def draw_nonce() -> str:
-    """A fresh nonce, as hexadecimal digits."""
-    return secrets.token_hex(NONCE_BYTES)
+    """A fresh nonce: twelve decimal digits."""
+    return f"{secrets.randbelow(10**NONCE_DIGITS):0{NONCE_DIGITS}d}"
 
 
 def unused(draw: Randomness, values: Iterable[str]) -> str:

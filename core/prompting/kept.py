@@ -6,6 +6,7 @@ import stat
 from pathlib import Path
 
 from core.domain.errors import Invalid, NotFound
+from core.prompting.fence import NONCE_FORM
 from core.prompting.prompt import Prompt
 
 FILE_MAX = 33_554_432  # bytes; the largest budget makes a few millions
@@ -31,7 +32,11 @@ def read_kept(path: Path) -> Prompt:
     if len(data) > FILE_MAX:
         raise _broken(path, f"it has more than {FILE_MAX >> 20} MiB")
     try:
-        return Prompt.from_json(json.loads(data))
+        prompt = Prompt.from_json(json.loads(data))
+        # Any other text could be taken out of the hash, and so put into what was told.
+        if NONCE_FORM.fullmatch(prompt.nonce):
+            return prompt
+        raise ValueError
     except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
         raise _broken(path, "it is no prompt as this program keeps it") from None
 

@@ -20,7 +20,7 @@ FREE = frozenset(
     {"title", "intent", "end_state", "constraints", "description", "mission", "body", "summary", "items", "lines",
      "text", "handoff", "soul", "identity", "memory", "artefacts", "reason"}
 )  # fmt: skip
-NONCE = "5f2c9a01"
+NONCE = "502901640017"
 
 
 async def commission(world: World, actor: Agent) -> Commission:

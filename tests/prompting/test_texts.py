@@ -62,7 +62,8 @@ def test_no_role_names_a_call(name: str, locale: str) -> None:
 SHARED = (
     ("S2-41", "Separation", "分离"), ("S2-41", "Alignment", "对齐"), ("S2-41", "Cohesion", "凝聚"),
     ("S2-41", "Boundary", "边界"), ("S3-01", "**Intent.**", "**意图。**"), ("S3-05", "channel", "只用黑板"),
-    ("F15", "<data …>", "<data …>"), ("F15", "with its number, other such marks too", "同编号的 `</data …>` 之间（含别的标记）"),
+    ("F15", "<data …>", "<data …>"),
+    ("F15", "with its number, other such marks too", "同编号的 `</data …>` 之间（含别的标记）"),
 )  # fmt: skip
 VERDICTS = tuple(("S3-14", f"`{verdict}`", f"`{verdict}`") for verdict in Verdict)
 ANSWERS = tuple(("S3-17", str(answer), str(answer)) for answer in RebuttalAnswer)

@@ -14,7 +14,7 @@ from core.prompting.templates import shipped_library
 from tests.prompting.scene import play
 from tests.unit.world import World
 
-NONCE = "5f2c9a01"
+NONCE = "502901640017"
 
 
 async def told(world: World, actor: Agent) -> Prompt:

@@ -170,7 +170,11 @@ def test_a_file_that_was_changed_is_not_taken_for_what_was_told(
     capsys.readouterr()
     assert main(["prompts", "show", folder, "--run", "R1"]) == Exit.OK
     assert "is not what R1 was told" in capsys.readouterr().err
-    for data in (b"{", b"[]", b'{"layers": 3}', b"\xff\xfe", b"[" * 100_000):
+    # With a word in the place of the nonce the hash would be the same.
+    forged = json.loads(path.read_text().replace("Steal", "Count"))
+    forged["layers"][0]["text"] += " Steal"
+    forged = json.dumps(forged | {"nonce": " Steal"}).encode()
+    for data in (forged, b"{", b"[]", b'{"layers": 3}', b"\xff\xfe", b"[" * 100_000):
         path.write_bytes(data)
         assert "does not tell what the run was told" in refused(capsys, "prompts", "show", folder, "--run", "R1")
     path.unlink()
