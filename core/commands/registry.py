@@ -27,10 +27,18 @@ def _sound(text: str) -> str:
     return text
 
 
+def _on_one_line(text: str) -> str:
+    """A second line in a title could look like a line of the program (F15)."""
+    if len(text.splitlines()) > 1:
+        raise ValueError("a title is one line; this has a line end in it")
+    return text
+
+
 Title = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=TITLE_MAX),
     AfterValidator(_sound),
+    AfterValidator(_on_one_line),
 ]
 Text = Annotated[str, StringConstraints(max_length=TEXT_MAX), AfterValidator(_sound)]
 

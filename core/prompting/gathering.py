@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
 from core.blackboard.readers import Readers
 from core.blackboard.rows import from_values
@@ -22,10 +23,13 @@ from core.domain.records import fields_of
 from core.domain.staff_files import FILES
 from core.domain.states import Role, RunKind, TaskStatus
 from core.prompting.facts import Commission, Listing, Must, Predecessor, PromptFacts
+from core.prompting.gathering_lines import entry
 from core.prompting.gathering_runs import errand_of
 from core.prompting.recall import recall_experiences, recall_knowledge
 from core.reading.offered import api_facts
 from core.reading.visible import COMMENT_SEEN
+
+T = TypeVar("T", Task | None, Goal | None)
 
 COMMENTS = 30  # the newest
 PREDECESSORS, DISTANCE = 20, 3
@@ -61,7 +65,7 @@ async def gather_prompt(readers: Readers, about: Commission, red_lines: Iterable
     before, before_total = await _predecessors(readers, about.task)
     words = _words(about) if about.kind in RECALLING else ""
     return PromptFacts(
-        commission=about,
+        commission=replace(about, task=_in_entries(about.task), goal=_in_entries(about.goal)),
         templates=errand.templates,
         errand=errand.facts,
         api=_api(about.agent.role, about.kind, about.company.locale),
@@ -77,6 +81,16 @@ async def gather_prompt(readers: Readers, about: Commission, red_lines: Iterable
         knowledge=tuple(await recall_knowledge(readers, words, SECTIONS)),
         red_lines=tuple(red_lines) if about.agent.role == Role.EXECUTOR else (),
     )  # fmt: skip
+
+
+def _in_entries(of: T) -> T:
+    """With its constraints as entries, for they stand together in one fence; and with a title of one line.
+
+    Boards of before may hold others.
+    """
+    if of is None:
+        return of
+    return replace(of, title=" ".join(of.title.splitlines()), constraints=tuple(map(entry, of.constraints)))
 
 
 @cache
@@ -191,12 +205,9 @@ async def _listing(readers: Readers, goal: Goal | None, which: str) -> Listing:
         goal=goal.id,
     )
     lines = [
-        f"T{row['id']}: {row['title']}"
-        + (
-            ""
-            if row["status"] == TaskStatus.DONE
-            else f" ({row['status']}{': ' if row['reason'] else ''}{row['reason']})"
-        )
+        entry(f"T{row['id']}: {row['title']}")
+        if row["status"] == TaskStatus.DONE
+        else entry(f"T{row['id']}, {row['status']}: {row['title']}", f"Why: {row['reason']}" if row["reason"] else "")
         for row in rows
     ]
     return Listing(tuple(lines), rows[0]["total"] if rows else 0)

@@ -1,7 +1,7 @@
 """What each kind of run is told beyond goal and task: its errand, and the other words that it is about. Bounded."""
 
 import json
-from collections.abc import Awaitable, Callable, Container, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +15,7 @@ from core.domain.reviewing import criteria_of, standing
 from core.domain.states import CommentKind, ReviewStep, Role, RunKind
 from core.prompting.catalogue import CLAIM, DELEGATE, FOOTER, MAIL, MENTION, PHASES, ceo_mode
 from core.prompting.facts import Commission, Other
+from core.prompting.gathering_lines import entry
 from core.reading.visible import COMMENT_SEEN, REVIEW_SEEN
 
 LINES = 30  # tasks, outputs, staff, questions: of each the first or newest
@@ -92,18 +93,19 @@ async def _newest_words(readers: Readers, about: Commission, tasks: Iterable[Tas
     found: dict[int, list[str]] = {}
     ids = json.dumps([task.id for task in tasks])
     for said in await readers.entities(Comment, _WORDS, ids=ids, **_sees(about)):
-        found.setdefault(said.task_id or 0, []).append(f"{said.author} ({said.kind}): {said.body[:300]}")
+        found.setdefault(said.task_id or 0, []).append(entry(f"{said.author} ({said.kind}): {said.body[:300]}"))
     return found
 
 
 def _task_text(task: Task, goal: Goal | None) -> str:
-    lines = [task.title]
-    lines += [f"Goal {goal.name_tag}: {goal.title}"] if goal is not None else []
-    lines += [f"Intent: {task.intent[:600]}"] if task.intent else []
-    lines += [f"End state: {task.end_state[:600]}"] if task.end_state else []
-    lines += [f"Constraint: {text[:300]}" for text in task.constraints[:5]]
-    lines += [f"Must-haves: {', '.join(task.must_haves)}"] if task.must_haves else []
-    return "\n".join(lines)
+    return entry(
+        task.title,
+        f"Goal {goal.name_tag}: {goal.title}" if goal is not None else "",
+        f"Intent: {task.intent[:600]}" if task.intent else "",
+        f"End state: {task.end_state[:600]}" if task.end_state else "",
+        *(f"Constraint: {text[:300]}" for text in task.constraints[:5]),
+        f"Must-haves: {', '.join(task.must_haves)}" if task.must_haves else "",
+    )
 
 
 async def _execute(readers: Readers, about: Commission) -> Errand:
@@ -114,7 +116,7 @@ async def _execute(readers: Readers, about: Commission) -> Errand:
     others += [await _findings(readers, about, task)] if task.review_attempts or task.criteria else []
     answered = "entity = :entity AND status <> 'pending' AND note <> '' ORDER BY id DESC LIMIT 3"
     told = await readers.entities(Approval, answered, entity=f"task:{task.id}")
-    notes = tuple(f"{one.title} → {one.status}: {one.note}" for one in told)
+    notes = tuple(entry(f"{one.name_tag}, {one.status}: {one.title}", f"Answer: {one.note}") for one in told)
     others.append(Other("What the operator answered about it:", notes, "answers", _task(task)))
     before = await readers.entities(Task, "id = :id", id=task.retry_of) if task.retry_of is not None else []
     for one in before:
@@ -128,7 +130,7 @@ async def _review(readers: Readers, about: Commission) -> Errand:
         return Errand(())
     others = [await _delivered(readers, task), await _findings(readers, about, task)]
     if about.goal is not None:
-        criteria = tuple(f"{one['id']}: {one['text']}" for one in criteria_of(task, about.goal))
+        criteria = tuple(entry(f"{one['id']}: {one['text']}") for one in criteria_of(task, about.goal))
         others.append(
             Other("What it is judged by, with the names that findings use:", criteria, "criteria", _task(task))
         )
@@ -148,10 +150,12 @@ async def _delivered(readers: Readers, task: Task) -> Other:
         task=task.id,
     )
     items = tuple(
-        f"O{row['id']}, {row['type']}, {row['size']} bytes: {row['title']}\n"
-        + (f"Delivers {', '.join(json.loads(row['must_haves']))}\n" if row["must_haves"] != "[]" else "")
-        + (f"{row['summary']}\n" if row["summary"] else "")
-        + (f"A file: {row['path']}" if row["path"] else f"{row['content']}{'… [cut]' if row['cut'] else ''}")
+        entry(
+            f"O{row['id']}, {row['type']}, {row['size']} bytes: {row['title']}",
+            f"Delivers {', '.join(json.loads(row['must_haves']))}" if row["must_haves"] != "[]" else "",
+            f"Summary: {row['summary']}" if row["summary"] else "",
+            f"A file: {row['path']}" if row["path"] else f"Content:\n{row['content']}{'… [cut]' if row['cut'] else ''}",
+        )
         for row in rows
     )
     total = rows[0]["total"] if rows else 0
@@ -165,9 +169,12 @@ async def _findings(readers: Readers, about: Commission, task: Task) -> Other:
     """What earlier refusals found, by the numbers that later ones name (F8)."""
     reviews = await _reviews(readers, about, task, 20)
     items = tuple(
-        f"{one.number} ({one.finding.get('criterion', '')}, by {one.reviewer}): {one.finding.get('what', '')}"
-        f"\nWhere: {one.finding.get('where', '')}\nChange: {one.finding.get('change', '')}"
-        f"\nBecause: {one.finding.get('because', '')}"
+        entry(
+            f"{one.number} ({one.finding.get('criterion', '')}, by {one.reviewer}): {one.finding.get('what', '')}",
+            f"Where: {one.finding.get('where', '')}",
+            f"Change: {one.finding.get('change', '')}",
+            f"Because: {one.finding.get('because', '')}",
+        )
         for one in standing(reviews)
     )
     return Other("Findings of earlier reviews, by number:", items[:LINES], "findings", _task(task), len(items))
@@ -176,8 +183,10 @@ async def _findings(readers: Readers, about: Commission, task: Task) -> Other:
 async def _dispute(readers: Readers, about: Commission, task: Task) -> Other:
     reviews = await _reviews(readers, about, task, REVIEWS)
     items = tuple(
-        f"{one.reviewer}: {one.verdict}. {one.dimensions.get('summary', '')}"
-        + (f"\n{one.rebutted_by} answers {one.rebuttal_answer}: {one.rebuttal}" if one.rebuttal_answer else "")
+        entry(
+            f"{one.reviewer}: {one.verdict}. {one.dimensions.get('summary', '')}",
+            f"{one.rebutted_by} answers {one.rebuttal_answer}: {one.rebuttal}" if one.rebuttal_answer else "",
+        )
         for one in reversed(reviews)
     )
     return Other("The verdicts and what was answered, oldest first:", items, "verdicts", _task(task))
@@ -197,22 +206,27 @@ async def _round_review(readers: Readers, about: Commission) -> Errand:
     snapshot, outputs, comments = (material[name] for name in ("goal_snapshot", "round_outputs", "round_comments"))
     how = f"ReadRound {json.dumps({'round': round_.id})}"
     tasks = tuple(
-        f"T{one['id']}, {one['status']}: {one['title']}"
-        + (f" ({', '.join(one['must_haves'])})" if one["must_haves"] else "")
-        + (f": {one['reason'][:300]}" if one["reason"] else "")
+        entry(
+            f"T{one['id']}, {one['status']}{_named(one['must_haves'])}: {one['title']}",
+            f"Why: {one['reason'][:300]}" if one["reason"] else "",
+        )
         for one in snapshot["tasks"]
     )
     delivered = tuple(
-        f"O{one['id']} of T{one['task']}, {one['type']}: {one['title']}"
-        + (f" ({', '.join(one['must_haves'])})" if one["must_haves"] else "")
-        + (" [a newer run of its task delivered]" if one["superseded"] else "")
-        + (f"\n{one['summary']}" if one["summary"] else "")
+        entry(
+            f"O{one['id']} of T{one['task']}, {one['type']}{_named(one['must_haves'])}"
+            + (" [a newer run of its task delivered]" if one["superseded"] else "")
+            + f": {one['title']}",
+            one["summary"],
+        )
         for one in outputs["outputs"]
     )
-    decided = tuple(f"{one['text']} [{one['state']}]" for one in snapshot["decisions"])
+    decided = tuple(entry(f"[{one['state']}] {one['text']}") for one in snapshot["decisions"])
     # The words at the goal itself stand with its other comments.
     of_tasks = [one for one in comments["comments"] if one["task"] is not None]
-    said = tuple(f"{one['author']} ({one['kind']}), T{one['task']}: {one['body'][:600]}" for one in reversed(of_tasks))
+    said = tuple(
+        entry(f"{one['author']} ({one['kind']}), T{one['task']}: {one['body'][:600]}") for one in reversed(of_tasks)
+    )
     others = (
         Other("The tasks of the round:", tasks, "tasks of the round", how, len(tasks) + snapshot["tasks_left_out"]),
         Other("What they delivered:", delivered, "outputs", f"ListOutputs {json.dumps({'round': round_.id})}",
@@ -224,6 +238,10 @@ async def _round_review(readers: Readers, about: Commission) -> Errand:
     return Errand((), {"round_number": round_.number, "round_cap": snapshot["round_cap"]}, others)
 
 
+def _named(must_haves: Sequence[str]) -> str:
+    return f" ({', '.join(must_haves)})" if must_haves else ""
+
+
 async def _report(readers: Readers, about: Commission) -> Errand:
     rows = await readers.all(
         "SELECT outputs.id, task_id, outputs.type, outputs.title, outputs.summary, outputs.must_haves,"
@@ -232,9 +250,10 @@ async def _report(readers: Readers, about: Commission) -> Errand:
         goal=about.goal.id if about.goal else None,
     )
     items = tuple(
-        f"O{row['id']} of T{row['task_id']}, {row['type']}: {row['title']}"
-        + (f" ({', '.join(json.loads(row['must_haves']))})" if row["must_haves"] != "[]" else "")
-        + (f"\n{row['summary']}" if row["summary"] else "")
+        entry(
+            f"O{row['id']} of T{row['task_id']}, {row['type']}{_named(json.loads(row['must_haves']))}: {row['title']}",
+            row["summary"],
+        )
         for row in rows
     )
     how = f"ListOutputs {json.dumps({'goal': about.goal.id if about.goal else 1})}"
@@ -285,7 +304,10 @@ def _sees(about: Commission) -> dict[str, object]:
 
 async def _heartbeat(readers: Readers, about: Commission) -> Errand:
     items = tuple(
-        f"{one.get('kind', '')}, {one.get('entity', '')}: {one.get('title', '')} ({one.get('why', '')})"
+        entry(
+            f"{one.get('kind', '')}, {one.get('entity', '')}: {one.get('title', '')}",
+            f"Why: {one['why']}" if one.get("why") else "",
+        )
         for one in about.brief.get("agenda", ())
     )
     return Errand((), {}, (Other("The agenda:", items, "items of the agenda", "ListGoals {}"),))
@@ -302,7 +324,9 @@ async def _propose(readers: Readers, about: Commission) -> Errand:
         Other(
             head,
             tuple(
-                f"{one['goal']}, {one['status']}: {one['title']}" + (f" ({one['reason']})" if one["reason"] else "")
+                entry(
+                    f"{one['goal']}, {one['status']}: {one['title']}", f"Why: {one['reason']}" if one["reason"] else ""
+                )
                 for one in refill.get(name, ())
             ),
             "goals", "ListGoals {}",
@@ -327,11 +351,13 @@ async def _open_tasks(readers: Readers, about: Commission) -> Other:
         goal=goal,
     )
     items = tuple(
-        f"T{row['id']}, {row['status']}: {row['title']}"
-        + "".join(
-            f"\n{what}: {', '.join(json.loads(row[name])) if row[name].startswith('[') else row[name][:300]}"
-            for name, what in _TOLD.items()
-            if row[name] not in ("", "[]")
+        entry(
+            f"T{row['id']}, {row['status']}: {row['title']}",
+            *(
+                f"{what}: {', '.join(json.loads(row[name])) if name in _LISTS else row[name][:300]}"
+                for name, what in _TOLD.items()
+                if row[name] not in ("", "[]")
+            ),
         )
         for row in rows
     )
@@ -339,6 +365,7 @@ async def _open_tasks(readers: Readers, about: Commission) -> Other:
     return Other("Its tasks that are open, newest first:", items, "tasks", how, rows[0]["total"] if rows else 0)
 
 
+_LISTS = frozenset({"must_haves", "capabilities"})
 _TOLD = {"end_state": "End state", "must_haves": "Must-haves", "capabilities": "Needs", "reason": "Why"}
 
 
@@ -349,14 +376,16 @@ def _note(about: Commission) -> Other:
 
 def _out_of_scope(about: Commission) -> list[Other]:
     lines = about.goal.out_of_scope if about.goal else ()
-    return [Other("Out of scope:", tuple(lines), "lines", _goal(about))]
+    return [Other("Out of scope:", tuple(map(entry, lines)), "lines", _goal(about))]
 
 
 async def _staff(readers: Readers) -> list[Other]:
     rows = await readers.entities(AgentRecord, f"status <> 'terminated' ORDER BY id LIMIT {LINES + 1}")
     total = int(await readers.value("SELECT count(*) FROM agents WHERE status <> 'terminated'"))
     items = tuple(
-        f"{one.slug}, {one.role}, {one.status}" + (f": {', '.join(one.capabilities)}" if one.capabilities else "")
+        entry(
+            f"{one.slug}, {one.role}, {one.status}" + (f": {', '.join(one.capabilities)}" if one.capabilities else "")
+        )
         for one in rows[:LINES]
     )
     return [Other("Who is here:", items, "agents", "ReadStaff {}", total)]
@@ -367,7 +396,7 @@ async def _asked(readers: Readers) -> list[Other]:
         "SELECT id, kind, entity, title, count(*) OVER () AS total FROM approvals WHERE status = 'pending'"
         f" ORDER BY id LIMIT {LINES}"
     )
-    items = tuple(f"Q{row['id']}, {row['kind']}, {row['entity']}: {row['title']}" for row in rows)
+    items = tuple(entry(f"Q{row['id']}, {row['kind']}, {row['entity']}: {row['title']}") for row in rows)
     how = "ReadGoal, of the goal in question"
     return [Other("What waits for the operator already:", items, "questions", how, rows[0]["total"] if rows else 0)]
 
