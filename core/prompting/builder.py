@@ -103,7 +103,7 @@ def kind_of(agent: AgentRecord, task: Task | None) -> RunKind:
     if task is None:
         return RunKind.HEARTBEAT if agent.role == Role.CEO else RunKind.MENTION
     match agent.role, task.status:
-        case Role.EXECUTOR, TaskStatus.PENDING:
+        case Role.EXECUTOR, TaskStatus.DRAFT | TaskStatus.PENDING:
             return RunKind.BROADCAST
         case Role.EXECUTOR, TaskStatus.CLAIMED | TaskStatus.WORKING:
             return RunKind.EXECUTE

@@ -9,7 +9,7 @@ import pytest
 from textual.drivers.headless_driver import HeadlessDriver
 from textual.pilot import Pilot
 
-from core.domain.entities import Experience
+from core.domain.entities import Experience, Task
 from core.prompting.templates import shipped
 from tests.flows.conftest import Picture
 from tests.flows.test_hostile_board import EVIL, OURS
@@ -19,6 +19,7 @@ from tests.flows.world import (
     SMALL,
     TINY,
     Office,
+    a_draft,
     a_goal_at_work,
     an_office,
     at_work,
@@ -166,6 +167,91 @@ async def test_two_are_compared(tmp_path: Path, picture: Picture, size: tuple[in
             await press(pilot, "d")
             assert not screen.is_comparing
             assert "L2a" in text(screen)
+
+
+async def test_what_was_told_first_is_before_whatever_the_order_of_the_rows(tmp_path: Path) -> None:
+    async with an_office(tmp_path / "c") as office:
+        await a_told_company(office)
+        app = office.app()
+        async with app.run_test(size=HOME) as pilot:
+            _, screen = await opened(pilot, office)
+            # R3 was asked for, so it stands above R4, which is newer, and above what would be told now.
+            await press(pilot, "w")
+            await write(pilot, "R3")
+            await press(pilot, "enter")
+            assert screen.told.cursor_id == "run:3"
+            for other in ("run:4", "now:links:3"):
+                screen.told.move_to("run:3")
+                await press(pilot, "space")
+                screen.told.move_to(other)
+                await press(pilot, "d")
+                assert screen.read.versus is not None
+                assert (screen.read.versus.before.id, screen.read.versus.after.id) == ("run:3", other)
+                await press(pilot, "d")
+                screen.told.move_to("run:3")
+                await press(pilot, "space")
+
+
+async def test_a_kind_of_run_is_asked_for_and_a_run_that_is_not_there_makes_no_row(tmp_path: Path) -> None:
+    async with an_office(tmp_path / "c") as office:
+        await a_told_company(office)
+        app = office.app()
+        async with app.run_test(size=HOME) as pilot:
+            _, screen = await opened(pilot, office)
+            for asked, then in (
+                ("links T4 execute", "What links would be told now about T4 (execute)"),
+                ("ceo propose", "What ceo would be told now (propose)"),
+                ("coordinator round review", "What coordinator would be told now (round review)"),
+                ("links T4 dance", "There is no kind of run 'dance'; there are propose, explore,"),
+                ("R99", "There is no R99"),
+            ):
+                await press(pilot, "w")
+                await write(pilot, asked)
+                await press(pilot, "enter")
+                assert then in shown(app), shown(app)
+            assert "run:99" not in {row.id for row in screen.told.rows}
+
+
+async def test_a_draft_task_would_be_offered_and_a_goal_lists_who_proposed_it(tmp_path: Path) -> None:
+    async with an_office(tmp_path / "c") as office:
+        goal = await a_draft(office)
+        (task, *_) = await office.company.board.readers.entities(Task, "goal_id = :goal", goal=goal)
+        other = (await office.do("CreateGoal", title="Another"))["id"]
+        app = office.app()
+        async with app.run_test(size=HOME) as pilot:
+            _, screen = await opened(pilot, office, f"goal:{goal}")
+            assert "run:1" in {row.id for row in screen.told.rows}
+            await press(pilot, "w")
+            await write(pilot, f"links T{task.id}")
+            await press(pilot, "enter")
+            assert f"What links would be told now about T{task.id} (broadcast)" in shown(app)
+            await press(pilot, "escape")
+            await settle_screen(pilot, ControlScreen)
+            app.room.board.list.move_to(f"goal:{other}")
+            await press(pilot, "P")
+            assert isinstance(app.screen, PromptsScreen)
+            assert "run:1" not in {row.id for row in app.screen.told.rows}
+
+
+async def test_own_texts_follow_the_files_while_they_are_shown(tmp_path: Path) -> None:
+    async with an_office(tmp_path / "c") as office:
+        own = office.company.folder / "prompts" / "roles" / "executor.en.md"
+        own.parent.mkdir(parents=True, exist_ok=True)
+        app = office.app()
+        async with app.run_test(size=HOME) as pilot:
+            await ready(pilot, office)
+            await press(pilot, "P", "2")
+            screen = app.screen
+            assert isinstance(screen, PromptsScreen)
+            assert "0 of the company's own in use" in shown(app)
+            own.write_text("Work well.\n")
+            screen.grow_older()
+            await settle(pilot)
+            assert "1 of the company's own in use" in shown(app)
+            own.write_text("{{ nobody.knows }}\n")
+            screen.grow_older()
+            await settle(pilot)
+            assert "1 problem" in shown(app)
 
 
 @pytest.mark.soak

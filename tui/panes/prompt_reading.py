@@ -8,7 +8,7 @@ from core.domain.errors import NotFound, OpsroomError
 from core.knowledge import listed, read_sections
 from core.prompting.comparing import compare
 from tui.panes.prompt_layers import Told, Versus
-from tui.panes.prompt_runs import is_planned, words_of
+from tui.panes.prompt_runs import is_planned, planned_parts, words_of
 from tui.panes.prompt_sources import OwnTexts, Sections
 from tui.text import in_words
 
@@ -18,17 +18,22 @@ _SECTIONS = f"SELECT id, path, heading, ltrim(substr(body, 1, {FIRST_LINE}), cha
 
 async def read_told(company: OpenCompany, row_id: str) -> Told:
     """The prompt of a row (`run:12`, `now:ada:3`); what hinders that is told in its `problem`."""
-    kind, name, number = [*row_id.split(":"), ""][:3]
+    kind, name = row_id.split(":")[:2]
     words = f"R{name}" if kind == "run" else name
     try:
         if kind == "run":
             return await _of_run(company, row_id, int(name))
-        task = int(number) if number else None
-        run_kind = in_words(await company.kind_now(name, task))
+        _, task, asked = planned_parts(row_id)
+        run_kind = in_words(asked or await company.kind_now(name, task))
         words = f"What {name} would be told now{f' about T{task}' if task else ''} ({run_kind})"
-        return Told(row_id, words, await company.preview_prompt(name, task))
+        return Told(row_id, words, await company.preview_prompt(name, task, asked))
     except OpsroomError as problem:
         return Told(row_id, words, problem=str(problem))
+
+
+async def is_run(company: OpenCompany, number: int) -> bool:
+    """Whether there is, or was, such a run."""
+    return bool(await company.board.readers.value("SELECT count(*) FROM runs WHERE id = :id", id=number))
 
 
 async def _of_run(company: OpenCompany, row_id: str, number: int) -> Told:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from core.domain.entities import AgentRecord, Run, Task
+from core.domain.entities import AgentRecord, Goal, Run, Task
 from core.domain.states import AgentStatus, Role, RunKind, RunStatus, TaskStatus
 from core.prompting.builder import kind_of
 from tui.projection import Projection
@@ -41,9 +41,15 @@ def _called_for(task: Task, staff: Iterable[AgentRecord]) -> list[AgentRecord]:
     return able or fitting or [agent for agent in staff if agent.role in (Role.COORDINATOR, Role.CEO)]
 
 
-def planned_id(slug: str, task: int | None) -> str:
-    """The row of a prompt that is only thought of."""
-    return f"now:{slug}:{task or ''}"
+def planned_id(slug: str, task: int | None, kind: RunKind | None = None) -> str:
+    """The row of a prompt that is only thought of; without a kind it is as the task is."""
+    return f"now:{slug}:{task or ''}" + (f":{kind}" if kind else "")
+
+
+def planned_parts(row_id: str) -> tuple[str, int | None, RunKind | None]:
+    """The agent, the task and the kind that such a row asks for."""
+    slug, task, kind = [*row_id.split(":"), "", ""][1:4]
+    return slug, int(task) if task else None, RunKind(kind) if kind else None
 
 
 def told_rows(view: Projection, ref: str, more: Iterable[str], now: int) -> list[Row]:
@@ -70,26 +76,49 @@ def _is_about(view: Projection, run: Run, ref: str) -> bool:
             return str(run.agent_id) == number
         case "goal":
             task = view.tables.get(Task, run.task_id)
-            return number in (str(run.goal_id), str(task.goal_id) if task else "")
+            is_of_it = number in (str(run.goal_id), str(task.goal_id) if task else "")
+            return is_of_it or _proposed(view, run, view.find(ref))
         case _:
             return True
 
 
+def _proposed(view: Projection, run: Run, goal: object) -> bool:
+    """Whether the goal came from this run: a proposal knows no goal before it has made one."""
+    if run.kind != RunKind.PROPOSE or not isinstance(goal, Goal) or view.slug(run.agent_id) != goal.created_by:
+        return False
+    began, ended = run.started_at, run.ended_at
+    return began is not None and began <= goal.created_at and (ended is None or goal.created_at <= ended)
+
+
 def _asked_for(view: Projection, row_id: str, now: int) -> Row | None:
-    kind, slug, number = [*row_id.split(":"), ""][:3]
-    if kind == "run":
-        run = view.tables.get(Run, int(slug))
-        return _run_row(view, run, now) if run else Row(row_id, ("·", f"R{slug}", "", "an older run", ""))
+    if row_id.startswith("run:"):
+        number = int(row_id.partition(":")[2])
+        run = view.tables.get(Run, number)
+        return _run_row(view, run, now) if run else Row(row_id, ("·", f"R{number}", "", "an older run", ""))
+    slug, task_id, kind = planned_parts(row_id)
     agent = next((each for each in view.tables.all(AgentRecord) if each.slug == slug), None)
-    task = view.tables.get(Task, int(number)) if number else None
-    return _planned_row(agent, task) if agent else None
+    task = view.tables.get(Task, task_id) if task_id else None
+    return _planned_row(agent, task, kind) if agent else None
 
 
-def _planned_row(agent: AgentRecord, task: Task | None) -> Row:
-    kind = in_words(kind_of(agent, task))
-    about = f"{task.name_tag} {kind}" if task else kind
+def _planned_row(agent: AgentRecord, task: Task | None, kind: RunKind | None = None) -> Row:
+    words = in_words(kind or kind_of(agent, task))
+    about = f"{task.name_tag} {words}" if task else words
     cells: tuple[Cell, ...] = (("◇", "info"), ("now", "info"), agent.slug, about, "")
-    return Row(planned_id(agent.slug, task.id if task else None), cells)
+    return Row(planned_id(agent.slug, task.id if task else None, kind), cells)
+
+
+def in_time(row_ids: Iterable[str], view: Projection) -> list[str]:
+    """Rows by what was told first; what would be told now, also by a run that has not begun, is last."""
+
+    def moment(row_id: str) -> tuple[bool, int]:
+        if not row_id.startswith("run:"):
+            return True, 0
+        number = int(row_id.partition(":")[2])
+        run = view.tables.get(Run, number)
+        return run is not None and is_planned(run), number
+
+    return sorted(row_ids, key=moment)
 
 
 def _run_row(view: Projection, run: Run, now: int) -> Row:

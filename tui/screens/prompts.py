@@ -146,11 +146,13 @@ class PromptsScreen(Screen[None]):
         self._is_old |= bool(dirty)
 
     def grow_older(self) -> None:
-        """Once a second: what would be told now may be another text by now."""
+        """Once a second: what would be told now, and a file of the company's own, may be another text by now."""
         if not self.is_mounted:
             return
         if self.page == 1:
             self._show_rows()
+        if self.page == 2 and not any(worker.group == "texts" and worker.is_running for worker in self.workers):
+            self._read_texts()
         if self._is_old and self.read.told is not None and not self.read.told.is_past and self.read.versus is None:
             self._load()
         self._is_old = False
@@ -193,7 +195,10 @@ class PromptsScreen(Screen[None]):
 
     @work(name="read the texts", group="texts", exclusive=True, exit_on_error=False)
     async def _read_texts(self) -> None:
-        self.read.texts = await read_own_texts(self.prompting.company)
+        found = await read_own_texts(self.prompting.company)
+        if found == self.read.texts:
+            return
+        self.read.texts = found
         self.texts.set_rows(sources.text_rows(self.read.texts))
         self._show()
 

@@ -8,9 +8,10 @@ from textual.app import App
 from core.commands.registry import parse
 from core.domain.entities import AgentRecord, Task
 from core.domain.errors import OpsroomError
-from core.domain.states import ExperienceStatus
+from core.domain.states import ExperienceStatus, RunKind
 from tui.panes.prompt_page import exact
-from tui.panes.prompt_runs import planned_id
+from tui.panes.prompt_reading import is_run
+from tui.panes.prompt_runs import in_time, planned_id
 from tui.screens.pager import edit_file, show_text
 from tui.text import amount, one_line
 
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
     from tui.screens.prompts import PromptsScreen
 
 COPY_MAX = 1_000_000  # characters; no terminal takes more
-_ASKED = re.compile(r"(?:[Rr](?P<run>[0-9]{1,15}))|(?P<agent>[a-z][a-z0-9-]*)(?:\s+[Tt]?(?P<task>[0-9]{1,15}))?")
+_ASKED = re.compile(
+    r"(?:[Rr](?P<run>[0-9]{1,15}))|(?P<agent>[a-z][a-z0-9-]*)(?:\s+[Tt]?(?P<task>[0-9]{1,15}))?"
+    r"(?:\s+(?P<kind>[A-Za-z]+(?:[\s_-]+[A-Za-z]+)?))?"
+)
 
 
 class PromptActs:
@@ -33,7 +37,9 @@ class PromptActs:
         """Whose prompt: any run, or any agent about any task."""
         screen = self._screen
         screen.composer.ask("whose prompt:", self._asked)
-        screen.composer.field.placeholder = "R12, or an agent and a task: ada T3; an agent alone will do"
+        screen.composer.field.placeholder = (
+            "R12, or an agent, its task, the kind: ada T3 execute; an agent alone will do"
+        )
         screen.show_keys()
 
     def _asked(self, text: str) -> None:
@@ -41,13 +47,22 @@ class PromptActs:
         if found is None:
             self._screen.say(f"{one_line(text)!r} is no run and no agent; type R12, or ada T3.", "bad")
         elif found["run"]:
-            self._screen.look_at(f"run:{int(found['run'])}")
+            self._screen.run_worker(self._look_at_run(int(found["run"])), group="ask", exclusive=True)
         elif not any(each.slug == found["agent"] for each in self._prompting.view.tables.all(AgentRecord)):
             self._screen.say(f"There is no agent {found['agent']!r}.", "bad")
         elif found["task"] and self._prompting.view.tables.get(Task, int(found["task"])) is None:
             self._screen.say(f"There is no T{found['task']}.", "bad")
+        elif (kind := "_".join(re.findall("[a-z]+", (found["kind"] or "").lower()))) and kind not in set(RunKind):
+            self._screen.say(f"There is no kind of run {kind!r}; there are {', '.join(RunKind)}.", "bad")
         else:
-            self._screen.look_at(planned_id(found["agent"], int(found["task"]) if found["task"] else None))
+            task = int(found["task"]) if found["task"] else None
+            self._screen.look_at(planned_id(found["agent"], task, RunKind(kind) if kind else None))
+
+    async def _look_at_run(self, number: int) -> None:
+        if await is_run(self._prompting.company, number):
+            self._screen.look_at(f"run:{number}")
+        else:
+            self._screen.say(f"There is no R{number} on this board.", "bad")
 
     def compare(self) -> None:
         """The two marked prompts, or the marked one and the one under the cursor; or no more."""
@@ -57,15 +72,14 @@ class PromptActs:
         if screen.is_comparing:
             screen.end_comparison()
             return
-        places = {row.id: place for place, row in enumerate(screen.told.rows)}
-        chosen = {each for each in screen.told.marked if each in places}
+        rows = {row.id for row in screen.told.rows}
+        chosen = rows & screen.told.marked
         if len(chosen) == 1 and screen.told.cursor_id is not None:
             chosen.add(screen.told.cursor_id)
         if len(chosen) != 2:
             screen.say("Mark one with space, go to the other, and press d.", "warn")
             return
-        # The newer one stands above, and what would be told now above all.
-        after, before = sorted(chosen, key=places.__getitem__)
+        before, after = in_time(sorted(chosen), self._prompting.view)
         screen.compare(before, after)
 
     def copy(self) -> None:
