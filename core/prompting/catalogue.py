@@ -22,6 +22,7 @@ PHASES: Mapping[RunKind, str] = {
 
 _NONCE = "502901640017"
 _LEFT_OUT = [{"what": "comments", "count": 3, "how": 'ListComments {"task": 12}'}]
+_CLIPPED = [{"what": "ends of red lines", "count": 1, "how": "guardrails.yaml"}]
 _CALL = {"name": "SubmitTask", "about": "Hand it in.", "example": '{"task": 12}', "fields": "task"}
 
 
@@ -107,8 +108,11 @@ TEMPLATES: dict[str, tuple[dict[str, Any], ...]] = {
         {"commands": [], "reads": [], "left_out": []},
     ),
     "layers/guardrails": tuple(
-        {"role": "executor", "red_lines": [{"name": "data-deletion", "what": "Data is deleted.", "action": action}]}
-        for action in ("pause_and_escalate", "block_and_notify")
+        {
+            "role": "executor", "left_out": left,
+            "red_lines": [{"name": "data-deletion", "what": "Data is deleted.", "action": action}],
+        }
+        for action, left in (("pause_and_escalate", _CLIPPED), ("block_and_notify", []))
     ),
     "layers/review": tuple(_reviews()),
     "layers/experiences": (

@@ -54,8 +54,8 @@ class Writer:
         self._length, self._clipped = cut.length, 0
         # The task's layer comes last: it tells how many values of the others were clipped.
         made = [
-            self._self(), self._role(), self._project(cut), self._predecessors(cut), self._api(cut),
-            self._guardrails(), self._review(), self._experiences(cut), self._knowledge(cut), self._task(cut),
+            self._self(), self._role(cut), self._project(cut), self._predecessors(cut), self._api(cut),
+            self._guardrails(cut), self._review(), self._experiences(cut), self._knowledge(cut), self._task(cut),
         ]  # fmt: skip
         order = list(LayerName)
         return tuple(sorted((layer for layer in made if layer), key=lambda layer: order.index(layer.name)))
@@ -68,12 +68,14 @@ class Writer:
             LayerName.SELF, "layers/self", {name: self._data(text, name) for name, text in texts.items()}
         )
 
-    def _role(self) -> Layer:
-        agent, company = self.about.agent, self.about.company
+    def _role(self, cut: Cut) -> Layer:
+        agent = self.about.agent
+        able = [one_line(one, min(40, _name_length(cut))) for one in agent.capabilities[: min(20, cut.musts)]]
+        more = len(agent.capabilities) - len(able)
         role = {
-            "agent_name": one_line(agent.name), "agent_slug": agent.slug, "role": str(agent.role),
-            "company_name": one_line(company.name),
-            "capabilities": [one_line(able, 40) for able in agent.capabilities[:20]],
+            "agent_name": one_line(agent.name, _name_length(cut)), "agent_slug": agent.slug, "role": str(agent.role),
+            "company_name": one_line(self.about.company.name, _name_length(cut)),
+            "capabilities": [*able, *([f"… +{more}"] if more else [])],
         }  # fmt: skip
         errand = {**self.facts.errand, "agent_name": role["agent_name"]}
         parts = [self._render(f"roles/{agent.role}", role)]
@@ -84,7 +86,7 @@ class Writer:
         goal, round_ = self.about.goal, self.about.round
         musts = self.facts.musts[: cut.musts]
         facts: dict[str, Any] = {
-            "company_name": one_line(self.about.company.name),
+            "company_name": one_line(self.about.company.name, _name_length(cut)),
             "mission": self._data(self.about.company.mission or "-", "mission"),
             "goal": None, "goal_title": "", "goal_description": "", "goal_constraints": "", "must_haves": [],
             "done": self._lines(self.facts.done, "done"), "blocked": self._lines(self.facts.blocked, "blocked"),
@@ -180,14 +182,22 @@ class Writer:
         left = [LeftOut("reads", len(reads) - min(cut.reads, len(reads)), names)]
         return self._listed(LayerName.API, "layers/api", {"commands": commands, "reads": reads[: cut.reads]}, left)
 
-    def _guardrails(self) -> Layer | None:
+    def _guardrails(self, cut: Cut) -> Layer | None:
         if self.about.agent.role != Role.EXECUTOR or self.about.kind not in GUARDED or not self.facts.red_lines:
             return None
+        most = min(160, cut.length)
+        # Every line stays by its name, whatever else must go.
         lines = [
-            {"name": one_line(line.name, 40), "what": one_line(line.about, 160), "action": str(line.action)}
-            for line in self.facts.red_lines[:12]
-        ]
-        return self._layer(LayerName.GUARDRAILS, "layers/guardrails", {"red_lines": lines, "role": "executor"})
+            {"name": one_line(line.name, 40), "what": one_line(line.about, most) if most else "…",
+             "action": str(line.action)}
+            for line in self.facts.red_lines
+        ]  # fmt: skip
+        clipped = sum(
+            shown["what"] != one_line(line.about, 10**9)
+            for shown, line in zip(lines, self.facts.red_lines, strict=True)
+        )
+        left = [LeftOut("ends of red lines", clipped, "guardrails.yaml")]
+        return self._listed(LayerName.GUARDRAILS, "layers/guardrails", {"red_lines": lines, "role": "executor"}, left)
 
     def _review(self) -> Layer | None:
         role, task = self.about.agent.role, self.about.task
@@ -282,6 +292,11 @@ def _told(left: Iterable[LeftOut]) -> list[LeftOut]:
         if one.count > 0:
             found[one.what, one.how] = found.get((one.what, one.how), 0) + one.count
     return [LeftOut(what, count, how) for (what, how), count in found.items()]
+
+
+def _name_length(cut: Cut) -> int:
+    """Of names that stand within sentences, in code points."""
+    return max(16, min(80, cut.length))
 
 
 def _as_facts(one: LeftOut) -> dict[str, Any]:

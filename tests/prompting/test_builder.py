@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import stat
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -17,6 +18,7 @@ from core.config import CONFIG, Config
 from core.domain.actors import Agent
 from core.domain.entities import Experience, Run
 from core.domain.errors import Invalid, NotFound
+from core.domain.guardrails import GuardAction, RedLine
 from core.domain.limits import EXPERIENCE_PREFIX
 from core.domain.states import RunKind
 from core.prompting.builder import build_prompt, preview_prompt
@@ -199,6 +201,25 @@ async def test_used_experiences_are_counted_and_the_hash_is_noted(tmp_path: Path
         kept = simulation.transcripts.prompt_path(run_row.id)
         assert stat.S_IMODE(kept.stat().st_mode) == 0o600
         assert Prompt.from_json(json.loads(kept.read_text(encoding="utf-8"))) == seen[0].prompt
+
+
+async def test_all_red_lines_and_who_one_is_are_told_whatever_else_must_go(world: World) -> None:
+    _, ada = await world.a_task("working")
+    assert ada is not None
+    about = await commission(world, ada)
+    lines = [RedLine(f"line-{number}", "Word " * 40, GuardAction.PAUSE_AND_ESCALATE) for number in range(60)]
+    agent = replace(about.agent, name="数据" * 100, capabilities=("能力" * 40,) * 50)
+    for budget in (3_000, 8_000):
+        told = await build_prompt(
+            world.board.readers, shipped_library(), replace(about, agent=agent), red_lines=lines, budget=budget
+        )
+        guard = next(one for one in told.layers if one.name == LayerName.GUARDRAILS)
+        assert all(f"- line-{number}: " in guard.text for number in range(60))
+        assert told.tokens <= budget
+        assert told.warnings == ()
+        assert [(one.what, one.count) for one in guard.left_out] == [("ends of red lines", 60)]
+        assert "Not in full above: ends of red lines, 60 of them." in guard.text
+        assert re.search(r"… \+(3\d|4\d)\.", layer(told, LayerName.ROLE))
 
 
 async def test_a_recorded_prompt_counts_each_experience_once(world: World) -> None:
