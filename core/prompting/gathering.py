@@ -59,6 +59,9 @@ async def gather_prompt(readers: Readers, about: Commission, red_lines: Iterable
     """Read everything that the prompt of a run may say. Raises BoardError."""
     about = await _placed(readers, about)
     errand = await errand_of(readers, about)
+    if about.kind == RunKind.BROADCAST:
+        # Its tasks are offers and no task of its own, also where it is only thought of for one of them.
+        about = replace(about, task=None, goal=None, round=None)
     about = await _placed(readers, replace(about, goal=about.goal or errand.goal))
     soul, identity, memory = await _own_files(about)
     comments, total, how = await _comments(readers, about)

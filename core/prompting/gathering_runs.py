@@ -66,7 +66,7 @@ async def _broadcast(readers: Readers, about: Commission) -> Errand:
     )  # fmt: skip
     ids = json.dumps(sorted({task.goal_id for task in tasks}))
     goals = {goal.id: goal for goal in await readers.entities(Goal, _IN, ids=ids)}
-    heard = await _newest_words(readers, about, tasks) if about.run_id is not None else {}
+    heard = await _newest_words(readers, about, tasks)
     others = tuple(
         Other(
             f"**{task.name_tag}** ({task.risk} risk; needs {', '.join(task.capabilities) or 'nothing special'}):",
