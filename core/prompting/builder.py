@@ -1,14 +1,14 @@
 """The door of this folder: the prompt of a run, and of one that is only thought of."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from core.blackboard.queries import PENDING_APPROVALS
 from core.blackboard.readers import Readers
 from core.domain.ceo_mode import CeoModeContext, Trigger, ceo_mode_cue, resolve_ceo_mode
 from core.domain.entities import AgentRecord, Approval, Company, Goal, Round, Run, Task
-from core.domain.errors import NotFound
+from core.domain.errors import Invalid, NotFound
 from core.domain.guardrails import RedLine
 from core.domain.limits import PROMPT_TOKENS, PROMPT_TOKENS_MIN
 from core.domain.states import Role, RunKind, TaskStatus
@@ -20,9 +20,30 @@ from core.prompting.layers import Writer
 from core.prompting.prompt import Prompt
 from core.prompting.templates import Library
 
-__all__ = ["Commission", "budget_of", "build_prompt", "kind_now", "kind_of", "preview_prompt", "run_prompt", "written"]
+__all__ = [
+    "KINDS",
+    "Commission",
+    "budget_of",
+    "build_prompt",
+    "kind_now",
+    "kind_of",
+    "preview_prompt",
+    "run_prompt",
+    "written",
+]
 
-_REVIEWERS = frozenset({Role.REVIEWER, Role.CHALLENGER})
+# Who gets which kinds of run, as the rules of the tick queue them.
+KINDS: Mapping[Role, tuple[RunKind, ...]] = {
+    Role.CEO: (RunKind.HEARTBEAT, RunKind.PROPOSE, RunKind.MENTION),
+    Role.COORDINATOR: (
+        RunKind.EXPLORE, RunKind.SPLIT, RunKind.PLAN, RunKind.STALL, RunKind.RULE, RunKind.ROUND_REVIEW,
+        RunKind.REPORT, RunKind.MENTION,
+    ),
+    Role.PLANNER: (RunKind.SPLIT, RunKind.MENTION),
+    Role.EXECUTOR: (RunKind.DISCUSS, RunKind.BROADCAST, RunKind.EXECUTE, RunKind.MENTION),
+    Role.REVIEWER: (RunKind.REVIEW, RunKind.MENTION),
+    Role.CHALLENGER: (RunKind.REVIEW, RunKind.MENTION),
+}  # fmt: skip
 
 
 def budget_of(agent: AgentRecord, budget: int = PROMPT_TOKENS) -> int:
@@ -49,10 +70,16 @@ async def preview_prompt(
     """What the agent of this short name would be told now about a task, or without one when it is next called.
 
     `kind` is that of the run; unless named, it follows from the role and the task's state (`kind_of`).
-    Raises NotFound for an agent or a task that this board does not have; else as `build_prompt`.
+    Raises NotFound for an agent or a task that this board does not have, Invalid for a kind that its role never gets;
+    else as `build_prompt`.
     """
     company = (await readers.entities(Company, "id = 1"))[0]
     record, about_task = await _found(readers, agent, task)
+    if kind is not None and kind not in KINDS[record.role]:
+        raise Invalid(
+            f"{record.name} is of role {record.role!s} and never gets a run of kind {kind.value!r}.",
+            f"It can get: {', '.join(KINDS[record.role])}.",
+        )
     brief = await _mode_now(readers, record, company) if record.role == Role.CEO else {}
     about = Commission(record, kind or kind_of(record, about_task), company, folder, task=about_task, brief=brief)
     return await build_prompt(readers, library, about, budget=budget, red_lines=red_lines, draw=draw)

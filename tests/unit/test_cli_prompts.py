@@ -11,7 +11,8 @@ from core.commands.registry import parse
 from core.company import OpenCompany
 from core.domain.actors import Operator, System
 from core.domain.entities import Run
-from core.domain.states import RunKind
+from core.domain.states import Role
+from core.prompting.builder import KINDS
 from core.prompting.templates import shipped
 from tests.unit.test_cli_docs import agree
 from tests.unit.test_cli_inbox import Play, company_where
@@ -126,7 +127,7 @@ def test_what_would_be_told_now_is_shown_before_it_is(folder: str, capsys: pytes
     assert asked["hash"] != shown["hash"]
     queued = told(capsys, "prompts", "show", folder, "--run", "R3")
     assert (queued["run"], queued["kept"], queued["hash"]) == (3, False, asked["hash"])
-    for kind in RunKind:
+    for kind in KINDS[Role.COORDINATOR]:
         assert told(capsys, "prompts", "show", folder, "--agent", "orlo", "--kind", kind)["tokens"] > 0
 
 
