@@ -3,15 +3,18 @@
 Written by one thread, never on the loop.
 """
 
-import contextlib
+import errno
 import json
+import logging
 import os
 import queue
+import stat
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+_LOG = logging.getLogger(__name__)
 Say = Callable[[str, dict[str, Any]], None]
 SIZE_LIMIT = 8 * 1024 * 1024
 
@@ -25,6 +28,7 @@ class Transcripts:
         self._queue: queue.SimpleQueue[tuple[int, str] | tuple[Path, str] | threading.Event | None] = (
             queue.SimpleQueue()
         )
+        self._has_warned = False
         self._sizes: dict[int, int] = {}
         self._thread = threading.Thread(target=self._write, name="transcripts", daemon=True)
         self._thread.start()
@@ -80,14 +84,26 @@ class Transcripts:
                 item.set()
                 continue
             about, text = item
-            # A full disk must not end the program; the board keeps the outcome.
-            with contextlib.suppress(OSError):
+            # A full disk must not end the program, nor this thread; the board keeps the outcome.
+            try:
                 self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 if isinstance(about, Path):
                     _put(about, text)
-                    continue
-                with self.path(about).open("a", encoding="utf-8") as file:
-                    file.write(text + "\n")
+                else:
+                    _add(self.path(about), text)
+            except Exception as error:
+                self._warn(about if isinstance(about, Path) else self.path(about), error)
+
+    def _warn(self, path: Path, error: Exception) -> None:
+        """Once: what is wrong with one file mostly is with all."""
+        if self._has_warned:
+            return
+        self._has_warned = True
+        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        _LOG.warning(
+            "runs/%s cannot be written: %s. The board keeps the outcome of the run, and what is said further is lost"
+            " until that is mended. This is told once.", path.name, why,
+        )  # fmt: skip
 
 
 def prompt_path(runs: Path, run_id: int) -> Path:
@@ -95,10 +111,28 @@ def prompt_path(runs: Path, run_id: int) -> Path:
     return runs / f"{run_id}.prompt.json"
 
 
+def _add(path: Path, line: str) -> None:
+    """A line more, never where a link leads and never into a pipe. Raises OSError."""
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
+    descriptor = os.open(path, flags, 0o600)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "it is no file")
+        with open(descriptor, "ab", closefd=False) as file:
+            file.write(_bytes(line))
+    finally:
+        os.close(descriptor)
+
+
+def _bytes(text: str) -> bytes:
+    # Half a character becomes its JSON escape, and is read as what it was.
+    return (text + "\n").encode("utf-8", "backslashreplace")
+
+
 def _put(path: Path, text: str) -> None:
     """Whole or not at all, and never where a link leads."""
     part = path.with_suffix(".part")
     part.unlink(missing_ok=True)
-    with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-        file.write(text + "\n")
+    with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(_bytes(text))
     os.replace(part, path)
