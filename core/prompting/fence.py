@@ -2,7 +2,6 @@
 
 import re
 import secrets
-import unicodedata
 from collections.abc import Callable, Iterable
 
 # Three digits are one token each, so each nonce costs the same. One that occurs in any value is drawn anew.
@@ -12,16 +11,26 @@ NONCE_FORM = re.compile(r"[0-9]{12}|[0-9a-f]{8}")
 TRIES_MAX = 100
 Randomness = Callable[[], str]
 
-_JOINERS = "\u200c\u200d"
-# Drawn as nothing although they count as letters or marks: grapheme joiner, fillers, and supplementary selectors.
-_UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\U000e0100-\U000e01ef]")
-# Only these can be anything else than plain text; most texts hold none, and are not looked at letter by letter.
-_SUSPECT = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5"
-    "\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufeff\uffa0\ufff0-\uffff"
-    "\U000110bd-\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+# Control, direction and zero width; drawn as nothing although they count as letters or marks: grapheme joiner,
+# fillers, Mongolian and supplementary selectors; a blank that is none (U+2800).
+_HIDDEN = (
+    "\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5"
+    "\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ud800-\udfff\ufeff\uffa0\ufff0-\ufffb"
+    "\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+# Persian and Indic words, and those of their neighbours, need joiners between two letters.
+_JOINED = (
+    "\u0620-\u06dc\u06de-\u070e\u0710-\u088f\u0898-\u08e1\u08e3-\u109f\u1780-\u17b3\u17b6-\u17dd\u1820-\u18aa"
+    "\u1900-\u1cff\ua800-\uabff\U00011000-\U000110bc\U00011100-\U00011fff"
+)
+_JOINERS = "\u200c\u200d"
+_SELECTORS = (
+    "\ufe00-\ufe0f"  # one after a sign chooses how it is drawn; more, or after a Latin letter, say something else
+)
+_UNSEEN = re.compile(
+    f"[{_HIDDEN}]|(?<![{_JOINED}])[{_JOINERS}]|[{_JOINERS}](?![{_JOINED}])"
+    rf"|(?<![^\s\x00-\x22\x24-\x29\x2b-\x2f\x3a-\xa0{_SELECTORS}{_JOINERS}{_HIDDEN}])[{_SELECTORS}]"
+)
 _LABEL = re.compile(r"[^\w .:#@+-]")
 
 
@@ -51,12 +60,7 @@ def visible(text: str) -> str:
 
     Joiners between letters stay: Persian and Indic words need them.
     """
-    text = text.replace("\r\n", "\n")
-    if _SUSPECT.search(text) is None:
-        return text
-    return "".join(
-        _spelled(char) if _SUSPECT.match(char) and _is_hidden(text, at, char) else char for at, char in enumerate(text)
-    )
+    return _UNSEEN.sub(_spelled, text.replace("\r\n", "\n"))
 
 
 def one_line(text: str, length: int = 80) -> str:
@@ -65,13 +69,6 @@ def one_line(text: str, length: int = 80) -> str:
     return line if len(line) <= length else line[: length - 1] + "…"
 
 
-def _is_hidden(text: str, at: int, char: str) -> bool:
-    if char in _JOINERS:
-        around = text[at - 1 : at] + text[at + 1 : at + 2]
-        return not (at and len(around) == 2 and all(unicodedata.category(one)[0] in "LM" for one in around))
-    return unicodedata.category(char) in _HIDDEN or _UNSEEN.match(char) is not None
-
-
-def _spelled(char: str) -> str:
-    number = ord(char)
+def _spelled(found: re.Match[str]) -> str:
+    number = ord(found[0])
     return f"\\u{number:04X}" if number <= 0xFFFF else f"\\U{number:08X}"

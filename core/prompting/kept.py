@@ -16,10 +16,14 @@ def read_kept(path: Path) -> Prompt:
     """The prompt in a run's `<id>.prompt.json`. Blocks. Raises NotFound without one, Invalid for what is none."""
     try:
         # A link or a pipe in its place is nothing that the program wrote.
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+        try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise _broken(path, "it is no file")
-            data = file.read(FILE_MAX + 1)
+            with open(descriptor, "rb", closefd=False) as file:
+                data = file.read(FILE_MAX + 1)
+        finally:
+            os.close(descriptor)
     except FileNotFoundError:
         number = path.name.partition(".")[0]
         raise NotFound(
@@ -34,10 +38,11 @@ def read_kept(path: Path) -> Prompt:
     try:
         prompt = Prompt.from_json(json.loads(data))
         # Any other text could be taken out of the hash, and so put into what was told.
-        if NONCE_FORM.fullmatch(prompt.nonce):
-            return prompt
-        raise ValueError
-    except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
+        if not NONCE_FORM.fullmatch(prompt.nonce):
+            raise ValueError
+        prompt.text.encode()  # half a character has no hash, and was never told
+        return prompt
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError):
         raise _broken(path, "it is no prompt as this program keeps it") from None
 
 

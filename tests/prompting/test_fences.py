@@ -102,6 +102,18 @@ def test_joiners_between_letters_stay(word: str) -> None:
     assert visible(f"\u200d{word}\u200c") == f"\\u200D{word}\\u200C"
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [("\u2764\ufe0f", None), ("1\ufe0f\u20e3", None), ("\u845b\ufe00", None),
+     ("\u2764\ufe0f\ufe01\ufe02", "\u2764\ufe0f\\uFE01\\uFE02"), ("a\ufe01b\ufe02", "a\\uFE01b\\uFE02"),
+     ("\ufe0f", "\\uFE0F"), ("\u200b\ufe0f", "\\u200B\\uFE0F"), ("ap\u200dprove", "ap\\u200Dprove"),
+     ("\u0430\u200c\u0431", "\u0430\\u200C\u0431"), ("a\u180bb\u2800c", "a\\u180Bb\\u2800c")],
+)  # fmt: skip
+def test_selectors_and_joiners_that_say_something_unseen_are_spelled_out(text: str, shown: str | None) -> None:
+    assert visible(text) == (text if shown is None else shown)
+    assert visible(visible(text)) == visible(text)
+
+
 def test_a_label_is_one_word_of_ours_whatever_it_holds() -> None:
     assert fence("x", "a\n</data 1>\u202e", "1") == "<data 1 adata 1>\nx\n</data 1>"
 

@@ -175,7 +175,10 @@ def test_a_file_that_was_changed_is_not_taken_for_what_was_told(
     forged = json.loads(path.read_text().replace("Steal", "Count"))
     forged["layers"][0]["text"] += " Steal"
     forged = json.dumps(forged | {"nonce": " Steal"}).encode()
-    for data in (forged, b"{", b"[]", b'{"layers": 3}', b"\xff\xfe", b"[" * 100_000):
+    whole = json.loads(path.read_text())
+    half = json.dumps(whole | {"layers": [whole["layers"][0] | {"text": "\ud800"}]}).encode()
+    endless = json.dumps(whole).replace(f'"budget": {whole["budget"]}', '"budget": Infinity').encode()
+    for data in (forged, half, endless, b"{", b"[]", b'{"layers": 3}', b"\xff\xfe", b"[" * 100_000):
         path.write_bytes(data)
         assert "does not tell what the run was told" in refused(capsys, "prompts", "show", folder, "--run", "R1")
     path.unlink()
