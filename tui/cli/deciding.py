@@ -12,7 +12,7 @@ from core.domain.inbox import Choice, InboxItem
 from core.waiting import owed
 from tui.cli import opening
 from tui.cli.material import Material, materials_of
-from tui.cli.names import LETTERS, entity_of, folder_of, quoted, tag_of, typeable, typed
+from tui.cli.names import LETTERS, entity_of, folder_of, hash_of, quoted, tag_of, typeable, typed
 from tui.cli.output import drawn, print_json, say, when
 from tui.text import one_line
 
@@ -99,7 +99,7 @@ def _decide(arguments: argparse.Namespace, key: str, verb: str) -> int:
     values = dict(choice.arguments)
     if choice.note_field and not arguments.note.strip():
         raise Invalid(f"To {choice.verb} {tag_of(item)} needs a reason.", "Add --note 'why'.")
-    if hashed := getattr(arguments, "hash", None):
+    if hashed := hash_of(getattr(arguments, "hash", None)):
         if "content_hash" not in values:
             raise Invalid(f"{tag_of(item)} is no draft: it has no hash.", "Leave --hash out.")
         values["content_hash"] = hashed

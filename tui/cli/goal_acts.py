@@ -1,14 +1,17 @@
 """`opsroom goal add | review | dispatch | cancel | archive`: one command each through the one door."""
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 from core.commands.goal_progress import ArchiveGoal, CancelGoal, DispatchGoal, PauseGoal
 from core.commands.goals import CreateGoal, ReviewGoal
 from core.commands.registry import Command, build
+from core.domain.entities import Goal
+from core.domain.errors import Conflict
 from tui.cli import opening
 from tui.cli.must_haves import must_have_of
-from tui.cli.names import folder_of, number_of, quoted
+from tui.cli.names import HASH_MIN, folder_of, hash_of, number_of, quoted
 from tui.cli.output import print_json, say
 
 
@@ -25,7 +28,7 @@ def add(arguments: argparse.Namespace) -> int:
 
 def review(arguments: argparse.Namespace) -> int:
     """Approve a draft as it is now."""
-    command = build(ReviewGoal, goal=number_of(arguments.goal, "goal"), content_hash=arguments.hash)
+    command = build(ReviewGoal, goal=number_of(arguments.goal, "goal"), content_hash=hash_of(arguments.hash))
     return send(arguments, command, "reviewed. Next: opsroom goal dispatch {dir} {goal}")
 
 
@@ -33,7 +36,7 @@ def dispatch(arguments: argparse.Namespace) -> int:
     """Put a reviewed draft to work."""
     command = build(
         DispatchGoal, goal=number_of(arguments.goal, "goal"), discussion=not arguments.no_discussion,
-        content_hash=arguments.hash,
+        content_hash=hash_of(arguments.hash),
     )  # fmt: skip
     code = send(arguments, command, "dispatched. Watch it: opsroom {dir}, or opsroom run {dir} --headless")
     folder = folder_of(arguments.dir)
@@ -63,10 +66,24 @@ def archive(arguments: argparse.Namespace) -> int:
     return send(arguments, build(ArchiveGoal, goal=number_of(arguments.goal, "goal")), "archived.")
 
 
+async def _sent(folder: Path, command: Command) -> dict[str, Any]:
+    try:
+        return await opening.send(folder, command)
+    except Conflict as refused:
+        seen, number = getattr(command, "content_hash", None), getattr(command, "goal", None)
+        async with opening.reading(folder) as board:
+            goals = await board.readers.entities(Goal, "id = :id", id=number) if seen else []
+        if not goals or goals[0].content_hash.startswith(str(seen)):
+            raise
+        stands = goals[0].content_hash[:HASH_MIN]
+        words = f"{str(seen)[:HASH_MIN]!r} is not the hash of what stands there; it is {stands}."
+        raise Conflict(refused.message, f"{words} {refused.hint}") from None
+
+
 def send(arguments: argparse.Namespace, command: Command, words: str) -> int:
     """Send a command about a goal and say what became of it; `words` may name {dir} and {goal}."""
     folder = folder_of(arguments.dir)
-    answer: dict[str, Any] = opening.run(opening.send(folder, command))
+    answer: dict[str, Any] = opening.run(_sent(folder, command))
     goal = f"G{getattr(command, 'goal', None) or answer['id']}"
     if arguments.json:
         print_json({"id": goal, "command": type(command).__name__, "answer": answer})

@@ -73,6 +73,9 @@ def list_knowledge(arguments: argparse.Namespace) -> int:
         return 0
     states = {True: "on the board", False: "not as on the board"}
     rows = [[file["path"], str(len(file["headings"])), states[file["indexed"]]] for file in files]
+    if not files and not left_out:
+        say(f"Nothing yet: put Markdown files into {quoted(folder / 'knowledge')}; they are read while it is open.")
+        return 0
     table(rows, ("file", "sections", "state"))
     for path, why in left_out.items():
         note(f"Left out: {path}: {why}")
@@ -110,6 +113,8 @@ def search_knowledge(arguments: argparse.Namespace) -> int:
     """The sections that are about some words."""
     from core.prompting.recall import recall_knowledge
 
+    if not arguments.words.strip():
+        raise Invalid("There are no words to search for.", "Name some, e.g. 'release notes'.")
     if not 1 <= arguments.limit <= _LIMIT_MAX:
         raise Invalid(f"--limit is 1 to {_LIMIT_MAX}, not {arguments.limit}.", "Leave it out for 10.")
 

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from decimal import Decimal
 from pathlib import Path
 
-from core.domain.errors import Invalid
+from core.domain.errors import Conflict, Invalid
 from core.domain.inbox import Choice, InboxItem
 
 KINDS = {"G": "goal", "T": "task", "Q": "approval", "N": "round", "C": "company"}
 LETTERS = {**{kind: letter for letter, kind in KINDS.items()}, "experience": "E", "run": "R"}
+HASH_MIN = 16
 _ID = re.compile(r"([A-Za-z]?)([0-9]{1,15})")
 _BY_KEY = {"a": "approve", "b": "reject", "r": "revise"}
 
@@ -40,6 +41,15 @@ def entity_of(text: str) -> tuple[str, int]:
         known = ", ".join(f"{letter}1 ({kind})" for letter, kind in KINDS.items())
         raise Invalid(f"{text!r} is no id of something that can wait for you.", f"Type it like {known}.")
     return kind, int(found[2])
+
+
+def hash_of(text: str | None) -> str | None:
+    """A hash as far as it was typed. Raises Invalid for one that could be another's."""
+    if text is not None and len(text) < HASH_MIN:
+        raise Conflict(
+            f"{text!r} is too short for a hash: it has at least {HASH_MIN} signs.", "`goal show` shows the whole of it."
+        )
+    return text
 
 
 def words_of(text: str | None, known: Iterable[str], what: str) -> list[str]:

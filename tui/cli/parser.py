@@ -10,12 +10,14 @@ from tui.cli.exits import Exit
 from tui.cli.table import GROUPS, SUBCOMMANDS, Subcommand
 
 _FIRST_WORDS = tuple(dict.fromkeys(subcommand.words[0] for subcommand in SUBCOMMANDS))
-_PLURAL = {"knowledge": "knowledge"}
+_PLURAL = {"knowledge": "knowledge", "prompts": "prompts"}
 _OF_BUDGET = frozenset(subcommand.words[1] for subcommand in SUBCOMMANDS if subcommand.words[0] == "budget")
 
 
 class Parser(argparse.ArgumentParser):
     """Argparse without abbreviations, which would change their meaning when an option is added."""
+
+    subcommand: Subcommand | None = None
 
     def __init__(self, *args: Any, **options: Any) -> None:
         options.setdefault("allow_abbrev", False)
@@ -25,7 +27,9 @@ class Parser(argparse.ArgumentParser):
         """Say what is wrong and where the help is."""
         from tui.text import one_line
 
-        print(f"opsroom: {one_line(message)}. See `{self.prog} --help`.", file=sys.stderr)
+        # E.g. `opsroom reject DIR`, where the usage names more than the words: the help is that of the words.
+        prog = _prog(self.subcommand) if self.subcommand else self.prog
+        print(f"opsroom: {one_line(message)}. See `{prog} --help`.", file=sys.stderr)
         sys.exit(Exit.USAGE)
 
 
@@ -35,6 +39,10 @@ class _Version(argparse.Action):
 
         print(f"opsroom {version('opsroom')}")
         parser.exit()
+
+
+def _prog(subcommand: Subcommand) -> str:
+    return " ".join(("opsroom", *subcommand.words))
 
 
 def make_parser() -> Parser:
@@ -61,6 +69,7 @@ def make_parser() -> Parser:
 def _add(place: Any, subcommand: Subcommand) -> None:
     parser = place.add_parser(subcommand.words[-1], help=subcommand.about, description=subcommand.about)
     parser.set_defaults(subcommand=subcommand)
+    parser.subcommand = subcommand
     for argument in subcommand.arguments:
         parser.add_argument(*argument.names, **argument.options)
 
@@ -88,6 +97,6 @@ def _whole(parser: Parser, arguments: list[str]) -> argparse.Namespace:
     """All of it, or an error that points to the help of the subcommand that does not know the rest."""
     found, unknown = parser.parse_known_args(arguments)
     if unknown:
-        parser.prog = " ".join(("opsroom", *found.subcommand.words))
+        parser.prog = _prog(found.subcommand)
         parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     return found

@@ -36,7 +36,9 @@ def _argument(*names: str, **options: Any) -> Argument:
 DIR = _argument("dir", metavar="DIR", help="the company's folder")
 JSON = _argument("--json", action="store_true", help="print JSON instead of text")
 GOAL = _argument("goal", metavar="GOAL", help="the goal's id, e.g. G1")
-NOTE = _argument("--note", default="", metavar="TEXT", help="your reason; needed where something is refused")
+NOTE = _argument(
+    "--reason", "--note", dest="note", default="", metavar="TEXT", help="your reason; needed where something is refused"
+)
 HASH = _argument("--hash", help="refuse if the draft or its tasks are not what `goal show` showed beside this hash")
 ID = _argument("id", metavar="ID", help="what it is about: G1, T12, Q3 (an approval) or N2 (a round)")
 MUST = _argument(

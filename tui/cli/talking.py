@@ -16,7 +16,7 @@ from core.domain.states import CommentKind
 from tui.cli import opening
 from tui.cli.goal_acts import send
 from tui.cli.must_haves import must_have_of
-from tui.cli.names import entity_of, folder_of, number_of, quoted
+from tui.cli.names import entity_of, folder_of, hash_of, number_of, quoted
 from tui.cli.output import print_json
 from tui.cli.output import say as tell
 from tui.letters import BY_PERSONS, Letter, read_letter
@@ -84,7 +84,7 @@ def explore(arguments: argparse.Namespace) -> int:
 
 def ready(arguments: argparse.Namespace) -> int:
     """End the talk: this is what the goal asks for."""
-    command = build(ReadyGoal, goal=number_of(arguments.goal, "goal"), content_hash=arguments.hash)
+    command = build(ReadyGoal, goal=number_of(arguments.goal, "goal"), content_hash=hash_of(arguments.hash))
     return send(arguments, command, "ready and reviewed. Next: opsroom goal dispatch {dir} {goal}")
 
 
