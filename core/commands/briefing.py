@@ -31,7 +31,11 @@ def briefed(act: Act, run: Run, agent: AgentRecord) -> dict[str, Any]:
         pending_approvals=tx.select(Approval, f"{PENDING_APPROVALS} ORDER BY id"),
     )
     answer = resolve_ceo_mode(context)
-    brief = {**run.brief, "mode": str(answer.mode), "cue": ceo_mode_cue(answer.mode, _trigger(act, run))}
+    brief = {
+        **run.brief,
+        "mode": str(answer.mode),
+        "cue": ceo_mode_cue(answer.mode, _trigger(act, run), company.locale),
+    }
     if run.kind == RunKind.PROPOSE:
         brief["refill"] = material(company.mission, tx.all(ENDED_GOALS, limit=REFILL_READ))
     return {"brief": brief, "told": {"mode": str(answer.mode), "reasons": list(answer.reasons)}}

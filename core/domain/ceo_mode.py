@@ -39,18 +39,36 @@ _FIRST_ACTS: dict[CeoMode, str] = {
     CeoMode.AWAITING_ORG: "The organisation waits for the operator: answer what was asked about it, or end.",
     CeoMode.OPERATING: "The company operates: deal with what this run was begun for.",
 }
+_PROPOSE = {"en": "Propose exactly one draft.", "zh": "提出恰好一份草案。"}
 _BEGUN_BY: dict[Trigger, str] = {
     Trigger.HEARTBEAT: "This is your heartbeat, and it has an agenda.",
     Trigger.IDLE: "No goal is alive.",
     Trigger.MENTION: "Somebody named you on the board.",
     Trigger.OPERATOR: "The operator called you.",
 }
+# The same in Chinese. A mode that has no words here yet is told in English.
+_FIRST_ACTS_ZH: dict[CeoMode, str] = {
+    CeoMode.TEAM_BUILDING: "还没有人向你汇报：提出使命所需的第一个招聘。",
+    CeoMode.AWAITING_HIRE: "你的招聘在等操作员：答复有关的提问，否则结束。",
+    CeoMode.AWAITING_ORG: "组织架构在等操作员：答复有关的提问，否则结束。",
+    CeoMode.OPERATING: "公司正常运行：处理本次运行所为之事。",
+}
+_BEGUN_BY_ZH: dict[Trigger, str] = {
+    Trigger.HEARTBEAT: "这是你的心跳，附有议程。",
+    Trigger.IDLE: "没有进行中的目标。",
+    Trigger.MENTION: "有人在黑板上叫了你。",
+    Trigger.OPERATOR: "操作员叫了你。",
+}
 if set(SLUGS) != set(CeoMode) or set(_FIRST_ACTS) != set(CeoMode):
     raise RuntimeError("a mode of the CEO has no file name or no cue: see docs/ceo-modes.md")
 
 
-def ceo_mode_cue(mode: CeoMode, trigger: Trigger) -> str:
-    """The first words to a CEO's run, from the same mode as its prompt (S0-13)."""
+def ceo_mode_cue(mode: CeoMode, trigger: Trigger, locale: str = "en") -> str:
+    """The first words to a CEO's run, from the same mode as its prompt (S0-13), in the company's language (D-06)."""
+    if trigger == Trigger.IDLE and mode == CeoMode.OPERATING:
+        return _BEGUN_BY_ZH[trigger] + _PROPOSE["zh"] if locale == "zh" else f"{_BEGUN_BY[trigger]} {_PROPOSE['en']}"
+    if locale == "zh" and mode in _FIRST_ACTS_ZH:
+        return f"{_BEGUN_BY_ZH[trigger]}{_FIRST_ACTS_ZH[mode]}"
     return f"{_BEGUN_BY[trigger]} {_FIRST_ACTS[mode]}"
 
 

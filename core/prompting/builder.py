@@ -44,6 +44,9 @@ KINDS: Mapping[Role, tuple[RunKind, ...]] = {
     Role.REVIEWER: (RunKind.REVIEW, RunKind.MENTION),
     Role.CHALLENGER: (RunKind.REVIEW, RunKind.MENTION),
 }  # fmt: skip
+_BEGUN_BY = {
+    RunKind.HEARTBEAT: Trigger.HEARTBEAT, RunKind.PROPOSE: Trigger.IDLE, RunKind.MENTION: Trigger.OPERATOR,
+}  # fmt: skip
 
 
 def budget_of(agent: AgentRecord, budget: int = PROMPT_TOKENS) -> int:
@@ -80,8 +83,9 @@ async def preview_prompt(
             f"{record.name} is of role {record.role!s} and never gets a run of kind {kind.value!r}.",
             f"It can get: {', '.join(KINDS[record.role])}.",
         )
-    brief = await _mode_now(readers, record, company) if record.role == Role.CEO else {}
-    about = Commission(record, kind or kind_of(record, about_task), company, folder, task=about_task, brief=brief)
+    kind = kind or kind_of(record, about_task)
+    brief = await _mode_now(readers, record, company, kind) if record.role == Role.CEO else {}
+    about = Commission(record, kind, company, folder, task=about_task, brief=brief)
     return await build_prompt(readers, library, about, budget=budget, red_lines=red_lines, draw=draw)
 
 
@@ -117,12 +121,12 @@ async def run_prompt(
     return await build_prompt(readers, library, about, budget=budget, red_lines=red_lines, draw=draw)
 
 
-async def _mode_now(readers: Readers, agent: AgentRecord, company: Company) -> dict[str, str]:
+async def _mode_now(readers: Readers, agent: AgentRecord, company: Company, kind: RunKind) -> dict[str, str]:
     """The mode in which a CEO's run would begin now, and its first words."""
     staff = await readers.entities(AgentRecord, "status <> 'terminated' ORDER BY id")
     asked = await readers.entities(Approval, f"{PENDING_APPROVALS} ORDER BY id")
     mode = resolve_ceo_mode(CeoModeContext(agent, company, staff, asked)).mode
-    return {"mode": str(mode), "cue": ceo_mode_cue(mode, Trigger.HEARTBEAT)}
+    return {"mode": str(mode), "cue": ceo_mode_cue(mode, _BEGUN_BY[kind], company.locale)}
 
 
 def kind_of(agent: AgentRecord, task: Task | None) -> RunKind:

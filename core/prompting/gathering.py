@@ -23,7 +23,7 @@ from core.domain.records import fields_of
 from core.domain.staff_files import FILES
 from core.domain.states import Role, RunKind, TaskStatus
 from core.prompting.facts import Commission, Listing, Must, Predecessor, PromptFacts
-from core.prompting.gathering_lines import entry
+from core.prompting.gathering_lines import entry, in_language
 from core.prompting.gathering_runs import errand_of
 from core.prompting.recall import recall_experiences, recall_knowledge
 from core.reading.offered import api_facts
@@ -74,8 +74,8 @@ async def gather_prompt(readers: Readers, about: Commission, red_lines: Iterable
         api=_api(about.agent.role, about.kind, about.company.locale),
         soul=soul, identity=identity, memory=memory,
         musts=await _musts(readers, about.goal),
-        done=await _listing(readers, about.goal, "status = 'done'"),
-        blocked=await _listing(readers, about.goal, "status IN ('blocked', 'waiting_human', 'failed')"),
+        done=await _listing(readers, about, "status = 'done'"),
+        blocked=await _listing(readers, about, "status IN ('blocked', 'waiting_human', 'failed')"),
         comments=comments, comments_total=total, comments_how=how,
         others=errand.others,
         artefacts=_artefacts(about.task),
@@ -199,7 +199,8 @@ async def _musts(readers: Readers, goal: Goal | None) -> tuple[Must, ...]:
     )
 
 
-async def _listing(readers: Readers, goal: Goal | None, which: str) -> Listing:
+async def _listing(readers: Readers, about: Commission, which: str) -> Listing:
+    goal, locale = about.goal, about.company.locale
     if goal is None:
         return Listing()
     rows = await readers.all(
@@ -213,6 +214,9 @@ async def _listing(readers: Readers, goal: Goal | None, which: str) -> Listing:
         else entry(f"T{row['id']}, {row['status']}: {row['title']}", f"Why: {row['reason']}" if row["reason"] else "")
         for row in rows
     ]
+    lines = [in_language(line, locale) for line in lines]
+    if rows and locale == "zh" and (more := rows[0]["total"] - len(rows)):
+        return Listing((*lines, f"……另有 {more} 个"), len(lines) + 1)
     return Listing(tuple(lines), rows[0]["total"] if rows else 0)
 
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from core.aggregate import round_material
@@ -15,12 +15,13 @@ from core.domain.reviewing import criteria_of, standing
 from core.domain.states import CommentKind, ReviewStep, Role, RunKind
 from core.prompting.catalogue import CLAIM, DELEGATE, FOOTER, MAIL, MENTION, PHASES, ceo_mode
 from core.prompting.facts import Commission, Other
-from core.prompting.gathering_lines import entry
+from core.prompting.gathering_lines import entry, in_language
 from core.reading.visible import COMMENT_SEEN, REVIEW_SEEN
 
 LINES = 30  # tasks, outputs, staff, questions: of each the first or newest
 CONTENT = 1_500  # code points of an output that is judged
 REVIEWS = 3
+_AS_WRITTEN = frozenset({"words", "reasons", "notes"})  # one text in a fence of its own: no entries
 LEADERS = frozenset({Role.CEO, Role.COORDINATOR, Role.PLANNER})
 # Who leads is told who is there and what waits for the operator, where that bears on the run.
 STAFFED = frozenset(
@@ -50,7 +51,14 @@ async def errand_of(readers: Readers, about: Commission) -> Errand:
     others = list(errand.others)
     if about.agent.role in LEADERS and about.kind in STAFFED:
         others += [*await _staff(readers), *await _asked(readers)]
-    return Errand(templates, {**known, **errand.facts}, tuple(other for other in others if other.items), errand.goal)
+    told = tuple(_in_language(other, about.company.locale) for other in others if other.items)
+    return Errand(templates, {**known, **errand.facts}, told, errand.goal)
+
+
+def _in_language(other: Other, locale: str) -> Other:
+    if other.what in _AS_WRITTEN:
+        return other
+    return replace(other, items=tuple(in_language(item, locale) for item in other.items))
 
 
 async def _broadcast(readers: Readers, about: Commission) -> Errand:
