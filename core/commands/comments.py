@@ -14,6 +14,7 @@ from core.domain.entities import AgentRecord, Comment, Experience, Goal, Task
 from core.domain.errors import Conflict, Forbidden, Invalid
 from core.domain.limits import COMMENT_MAX, EXPERIENCE_PREFIX, HANDOFF_MAX, HANDOFF_MIN, OBSERVATION_MAX
 from core.domain.mentions import as_note, by_role, named_in, wakes
+from core.domain.sections import lines_outside_fences
 from core.domain.states import CommentKind, ExperienceStatus, Role, TaskStatus
 
 __all__ = ["AddComment", "add_comment", "check_length", "confidence_of", "named_in"]
@@ -48,7 +49,8 @@ def add_comment(act: Act, command: AddComment) -> Answer:
     goal = tx.get(Goal, task.goal_id if task else command.goal or 0)
     note = as_note(command.body)
     kind = command.kind if note is None else CommentKind.NOTE
-    body = check_length(kind, command.body if note is None else note)
+    given = command.body if note is None else note
+    body = check_length(kind, given)
     if kind == CommentKind.HANDOFF:
         _require_author_of_work(act, task)
         require_real(act, [body])
@@ -64,7 +66,7 @@ def add_comment(act: Act, command: AddComment) -> Answer:
         goal=goal.id, task=command.task, reply_to=command.reply_to, confidence=confidence_of(body),
     )  # fmt: skip
     if kind == CommentKind.HANDOFF and task is not None and isinstance(act.actor, Agent):
-        _note_experiences(act, task, comment)
+        _note_experiences(act, task, comment, given)
     if kind == CommentKind.DECISION:
         keep_decision(act, goal, comment)
     sets_off: Answer = {"calls": "coordinator"} if is_talk and isinstance(act.actor, Operator) else {}
@@ -159,9 +161,12 @@ def confidence_of(text: str) -> float | None:
     return float(found[1]) if found else None
 
 
-def _note_experiences(act: Act, task: Task, comment: Comment) -> None:
-    """Only lines that begin with exactly the prefix: what a handoff quotes within a line is no experience (S3-09)."""
-    for line in comment.body.split("\n"):
+def _note_experiences(act: Act, task: Task, comment: Comment, given: str) -> None:
+    """Only lines that begin with exactly the prefix, as they were written (S3-09).
+
+    What a handoff quotes within a line, indented or in a fence of code is no experience.
+    """
+    for line in lines_outside_fences(given):
         body = line.removeprefix(EXPERIENCE_PREFIX).strip()
         if line.startswith(EXPERIENCE_PREFIX) and body:
             act.tx.insert(

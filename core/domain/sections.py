@@ -1,7 +1,7 @@
 """A Markdown file as sections, one for each heading that has text of its own; pure."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 HEADING_MAX = 200  # characters
 HEADINGS_MAX = 1_000  # a file; what follows belongs to the last
@@ -37,20 +37,34 @@ def _without_front_matter(lines: list[str]) -> list[str]:
 
 
 def _split(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
-    heading, body, fence, seen = "", list[str](), "", 0
+    heading, body, seen = "", list[str](), 0
+    for line, is_code in _fenced(lines):
+        if not is_code and seen < HEADINGS_MAX and (fresh := _heading(line, body)) is not None:
+            yield heading, body
+            heading, body, seen = fresh, [], seen + 1
+            continue
+        body.append(line)
+    yield heading, body
+
+
+def _fenced(lines: Iterable[str]) -> Iterator[tuple[str, bool]]:
+    """Each line, and whether it is in a fence of code or opens or closes one."""
+    fence = ""
     for line in lines:
+        is_code = bool(fence)
         if fence:
             closing = _CLOSE.fullmatch(line)
             fence = "" if closing and closing[1].startswith(fence) else fence
         elif opening := _FENCE.fullmatch(line):
             # Backticks after backticks are code within a line.
             fence = "" if opening[1][0] == "`" and "`" in opening[2] else opening[1]
-        elif seen < HEADINGS_MAX and (fresh := _heading(line, body)) is not None:
-            yield heading, body
-            heading, body, seen = fresh, [], seen + 1
-            continue
-        body.append(line)
-    yield heading, body
+            is_code = True
+        yield line, is_code
+
+
+def lines_outside_fences(text: str) -> list[str]:
+    """The lines of a text that are no code in a fence."""
+    return [line for line, is_code in _fenced(part.removesuffix("\r") for part in text.split("\n")) if not is_code]
 
 
 def _heading(line: str, before: list[str]) -> str | None:

@@ -159,9 +159,12 @@ async def test_only_a_handoffs_own_lines_are_noted_as_experiences(world: World) 
     lines = (
         f"{EXPERIENCE_PREFIX}count before you sort", "💡 经验：full-width colon", "💡经验: no space",
         f" {EXPERIENCE_PREFIX}indented", f"> {EXPERIENCE_PREFIX}quoted", f"said:\u2028{EXPERIENCE_PREFIX}within a line",
+        "```text\r", f"{EXPERIENCE_PREFIX}in a fence", "```\r", "~~~", f"{EXPERIENCE_PREFIX}in another", "~~~",
         f"{EXPERIENCE_PREFIX} \r", f"{EXPERIENCE_PREFIX}links may be circles\r",
     )  # fmt: skip
     await world.do(ada, "AddComment", task=task.id, kind="handoff", body="\n".join((HANDOFF, *lines)))
+    indented = f"  {EXPERIENCE_PREFIX}the first line, indented\n{HANDOFF}"
+    await world.do(ada, "AddComment", task=task.id, kind="handoff", body=indented)
     for kind in ("note", "dialogue", "question"):
         await world.do(ada, "AddComment", task=task.id, kind=kind, body=f"{EXPERIENCE_PREFIX}no handoff")
     await world.operator("AddComment", task=task.id, kind="handoff", body=f"{HANDOFF}\n{EXPERIENCE_PREFIX}a person's")
