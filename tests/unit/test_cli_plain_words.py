@@ -28,7 +28,7 @@ def test_a_hash_is_too_short_or_that_of_something_else(folder: str, capsys: pyte
         assert "is too short for a hash: it has at least 16 signs" in short
     wrong = said(capsys, "goal", "review", folder, "G1", "--hash", "d" * 16, code=Exit.REFUSED)
     assert f"is not the hash of what stands there; it is {hashed[:16]}" in wrong
-    said(capsys, "goal", "review", folder, "G1", "--hash", hashed[:16])
+    said(capsys, "goal", "dispatch", folder, "G1", "--hash", hashed[:16])
 
 
 def test_a_reason_is_a_note_and_an_error_points_to_its_own_help(
