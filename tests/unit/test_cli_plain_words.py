@@ -64,6 +64,14 @@ def test_a_wrong_setting_is_told_in_plain_words(tmp_path: Path, toml: str, told:
     assert told in str(refused.value)
 
 
+def test_an_agent_without_files_is_told_to_have_none_yet(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
+    said(capsys, "agent", "hire", folder, "boss", "--role", "ceo")
+    assert "boss has no files in" in said(capsys, "prompts", "show", folder, "--agent", "boss")
+    made = Path(folder, "agents", "boss")
+    made.mkdir(parents=True, exist_ok=True)
+    assert "boss has no files in" not in said(capsys, "prompts", "show", folder, "--agent", "boss")
+
+
 def test_knowledge_of_an_empty_company_and_of_no_words(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert f"put Markdown files into {folder}/knowledge" in said(capsys, "knowledge", "list", folder)
     for words in ("", " "):

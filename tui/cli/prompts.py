@@ -148,6 +148,10 @@ def show(arguments: argparse.Namespace) -> int:
         })  # fmt: skip
         return Exit.OK
     _warn(told)
+    files = folder_of(arguments.dir) / "agents" / told.agent
+    if told.run is None and not files.exists():
+        note(f"opsroom: {told.agent} has no files in {files} yet: they are made when the company is first opened,"
+             " and only then L1 tells of them.")  # fmt: skip
     if layer is not None:
         say(chosen[0].text)
         return Exit.OK
