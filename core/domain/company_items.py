@@ -68,7 +68,7 @@ def _mission(company: Company, alive: list[Goal], active: list[AgentRecord]) -> 
         id="mission:company:1", entity="company:1", kind=NO_MISSION, title="The company has no mission",
         why=mission_missing(company.locale), since=company.updated_at,
         choices=(
-            Choice("M", "set it", "EditCompany", {}, "the CEO proposes a goal from it at its next heartbeat",
+            Choice("M", "set it", "EditCompany", {}, "the CEO works for it from its next heartbeat on",
                    "mission", undoable=False),
         ),
     )  # fmt: skip
