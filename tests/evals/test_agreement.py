@@ -174,3 +174,12 @@ async def test_an_altered_mode_is_below_the_bar_whatever_the_agents_call(
     found = agreement(baseline, (await evaluated("altered")).results, [])
     assert found.groups == {CeoMode.OPERATING: Fraction(0), CeoMode.AWAITING_HIRE: Fraction(1)}
     assert not found.ok
+
+
+def test_other_prompts_are_told_by_scenario_and_one_that_was_not_played_before_is_none(tmp_path: Path) -> None:
+    first, second = (Played((NOTE,), (), "operating", "succeeded", prompt_hash=text) for text in ("one", "two"))
+    path = tmp_path / "before.json"
+    write_baseline(path, Report("recorded", "old", 1, (result("a", first), result("b", first))))
+    baseline = read_baseline(path)
+    now = [result("a", first), result("b", second), result("new", second)]
+    assert agreement(baseline, now, ["a", "b"]).other_prompts == ("b",)

@@ -105,11 +105,14 @@ async def test_an_agent_is_paused_and_resumed(tmp_path: Path, picture: Picture) 
             await go_to(pilot, screen, "links")
             await press(pilot, "p")
             await picture(pilot, "why")
+            await press(pilot, "enter")
+            assert "a reason is needed" in shown(app)
             await write(pilot, "too slow")
             await press(pilot, "enter")
             assert (await agent(office, "links")).status == AgentStatus.PAUSED
             assert (await office.task(3)).status == "pending"
             assert "links is paused" in shown(app)
+            assert "paused because: too slow" in spoken(screen)
             await press(pilot, "p")
             assert (await agent(office, "links")).status == AgentStatus.ACTIVE
 

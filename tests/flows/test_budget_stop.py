@@ -32,7 +32,7 @@ async def test_a_budget_is_told_of_asked_about_and_raised_once_by_key(tmp_path: 
 
             run = await held(office)
             await settle(pilot)
-            assert "The budget of Coord" in shown(app)
+            assert "Coordinator has 0.50 USD left" in shown(app)
             (item,) = app.room.view.inbox()
             assert [choice.verb for choice in item.choices] == ["raise once", "leave held", "raise for good", "pause"]
             await press(pilot, "i", "a")

@@ -128,7 +128,7 @@ async def test_a_discussion_does_not_converge(tmp_path: Path, picture: Picture) 
             app.room.detail.prose.action_scroll_home()
             app.room.grow_older()  # ages as of now, however busy the machine is
             await settle(pilot)
-            assert "no agreement after 5 turns: the coordinator rules" in one_text(shown(app))
+            assert "turn 5 ended without agreement: the coordinator rules" in one_text(shown(app))
             assert (await office.goal(goal)).status == "planning"
             assert "end talk" not in shown(app)
             await picture(pilot, "no-agreement")

@@ -55,7 +55,8 @@ class CeoPane(Static):
         word = said("paused", "warn") if is_paused else said(in_words(mode.mode), "info")
         entitle(self, Content.assemble("CEO  ", word, stage))
         means = line(said(means_words(view), "warn" if is_paused else None), "  ", _team(view, now))
-        since = said(since_words(mode.reasons, self.size.width), "dim")
+        room = self.size.width if self.styles.text_wrap == "nowrap" else 0
+        since = said(since_words(mode.reasons, room), "dim")
         heart = said(*_heart(view, now))
         # Three lines show where room is scarce: of stage B its count, and in each stage the reasons of the mode.
         first = [said(stage_words(view), "warn"), since, heart, means] if at_b else [means, since, heart]
@@ -83,7 +84,7 @@ _SHORTER = (
 
 
 def since_words(reasons: Sequence[str], width: int) -> str:
-    """The reasons of a mode in a line; in fewer words where they would be cut."""
+    """The reasons of a mode in a line; in fewer words where they would be cut. 0 when there is no such width."""
     words = f"since {'; '.join(reasons)}"
     if not width or len(words) <= width:
         return words
@@ -126,7 +127,7 @@ def cue(view: Projection) -> str:
     if answer is None or company is None:
         return ""
     idle = is_idle(company, [goal for goal in view.tables.all(Goal) if _is_alive(goal)])
-    return ceo_mode_cue(answer[1].mode, Trigger.IDLE if idle else Trigger.HEARTBEAT)
+    return ceo_mode_cue(answer[1].mode, Trigger.IDLE if idle else Trigger.HEARTBEAT, company.locale)
 
 
 def _is_alive(goal: Goal) -> bool:

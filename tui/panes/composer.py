@@ -166,7 +166,8 @@ class Composer(Vertical):
         if self._aid is not None:
             put(self._preview, said("Nothing is written yet.", "warn"))
             return
-        first = NEEDED if self.field.placeholder == WHY else EMPTY
+        asks_why = self.field.placeholder == WHY or self.field.placeholder.startswith("why;")
+        first = NEEDED if asks_why else EMPTY
         if not self.field.placeholder.startswith((NEEDED, EMPTY)):
             self.field.placeholder = f"{first}: {self.field.placeholder}"
         self.add_class("-needs")

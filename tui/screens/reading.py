@@ -69,7 +69,7 @@ class Reading(ModalScreen[None]):
         self.dismiss(None)
 
 
-_ABOUT_CELLS, _WHY_CELLS = 43, 36  # what a text has room for at 120 columns
+_ABOUT_CELLS, _WHY_CELLS = 40, 36  # what a text has room for at 120 columns
 
 
 def help_screen(situation: Situation, ceo: CeoModeAnswer | None = None) -> Reading:
