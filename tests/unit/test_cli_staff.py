@@ -175,15 +175,9 @@ def test_an_item_about_anything_has_a_tag_and_a_line(entity: str) -> None:
     assert _row(asked, 0, False).id == "approval:7"
 
 
-def test_a_name_stays_on_its_line_of_the_chart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = str(tmp_path / "c")
-    hire = {**HIRE, "name": "Milo\nvera  Vera, operator"}
-    run(founded(tmp_path / "c", ("ProposeHire", hire)))
-    told(capsys, "approve", folder, "Q1")
-    assert main(["org", folder]) == Exit.OK
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == len(told(capsys, "org", folder)["chart"]) == 3
-    assert sum(line.lstrip().startswith("vera ") for line in lines) == 1
+def test_a_name_cannot_make_a_line_of_the_chart(tmp_path: Path) -> None:
+    with pytest.raises(Invalid, match="name"):
+        run(founded(tmp_path / "c", ("ProposeHire", {**HIRE, "name": "Milo\nvera  Vera, operator"})))
 
 
 def test_a_paused_ceo_is_told_with_the_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
