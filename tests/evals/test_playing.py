@@ -61,7 +61,7 @@ async def test_the_run_is_briefed_as_in_life(tmp_path: Path) -> None:
     told = ceo_text(shipped_library(), CeoMode.OPERATING, "zh")
     assert all(part.text in assignment.prompt.system for part in told)
     assert assignment.run.brief["refill"]["mission"] == "整理档案馆的每一个文件夹"
-    assert assignment.run.brief["cue"].startswith("No goal is alive.")
+    assert assignment.run.brief["cue"].startswith("没有进行中的目标")
 
 
 async def test_an_agenda_is_the_one_that_the_ticker_found(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ async def test_a_ceo_is_told_its_mode_in_the_companys_language_and_nobody_else_i
     told = [part.text for part in ceo_text(shipped_library(), CeoMode.TEAM_BUILDING, locale)]
     assert all(text in ceo.prompt.system for text in told)
     assert ceo.run.brief["mode"] == CeoMode.TEAM_BUILDING
-    assert ceo.run.brief["cue"].startswith("No goal is alive.")
+    assert ceo.run.brief["cue"].startswith({"en": "No goal is alive.", "zh": "没有进行中的目标"}[locale])
     assert str(ceo.run.brief["cue"]) in ceo.prompt.user
     assert not any(text in seen[Role.COORDINATOR].prompt.text for text in told)
     assert seen[Role.COORDINATOR].run.brief == {}
