@@ -214,10 +214,7 @@ async def _listing(readers: Readers, about: Commission, which: str) -> Listing:
         else entry(f"T{row['id']}, {row['status']}: {row['title']}", f"Why: {row['reason']}" if row["reason"] else "")
         for row in rows
     ]
-    lines = [in_language(line, locale) for line in lines]
-    if rows and locale == "zh" and (more := rows[0]["total"] - len(rows)):
-        return Listing((*lines, f"……另有 {more} 个"), len(lines) + 1)
-    return Listing(tuple(lines), rows[0]["total"] if rows else 0)
+    return Listing(tuple(in_language(line, locale) for line in lines), rows[0]["total"] if rows else 0)
 
 
 async def _own_files(about: Commission) -> tuple[str, ...]:

@@ -28,3 +28,21 @@ _LABEL = re.compile(rf"\n  ({'|'.join(_LABELS)}):[ ]?")
 def in_language(made: str, locale: str) -> str:
     """An entry with the labels of its parts in the language of the company ("en" or "zh"); texts stay as they are."""
     return _LABEL.sub(lambda found: f"\n  {_LABELS[found[1]]}：", made) if locale == "zh" else made
+
+
+_PHRASES = {
+    "{} bytes": "{} 字节",
+    "Delivers {}": "交付：{}",
+    "{} answers {}: {}": "{} 答辩 {}：{}",
+    "{} of {}": "{1} 的 {0}",
+    " [a newer run of its task delivered]": "（其任务已有更新的交付）",
+    "{} ({}, by {})": "{}（{}，{} 指出）",
+    "Goal {}: {}": "目标 {}：{}",
+    "… and {} more": "……另有 {} 个",
+    "… [cut]": "……［截断］",
+}
+
+
+def phrase(form: str, locale: str, *values: object) -> str:
+    """One of the program's own phrases in the language of the company, with its values as they are."""
+    return (_PHRASES[form] if locale == "zh" else form).format(*values)

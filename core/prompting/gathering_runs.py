@@ -15,7 +15,7 @@ from core.domain.reviewing import criteria_of, standing
 from core.domain.states import CommentKind, ReviewStep, Role, RunKind
 from core.prompting.catalogue import CLAIM, DELEGATE, FOOTER, MAIL, MENTION, PHASES, ceo_mode
 from core.prompting.facts import Commission, Other
-from core.prompting.gathering_lines import entry, in_language
+from core.prompting.gathering_lines import entry, in_language, phrase
 from core.reading.visible import COMMENT_SEEN, REVIEW_SEEN
 
 LINES = 30  # tasks, outputs, staff, questions: of each the first or newest
@@ -75,10 +75,11 @@ async def _broadcast(readers: Readers, about: Commission) -> Errand:
     ids = json.dumps(sorted({task.goal_id for task in tasks}))
     goals = {goal.id: goal for goal in await readers.entities(Goal, _IN, ids=ids)}
     heard = await _newest_words(readers, about, tasks)
+    named = goals if len(goals) > 1 else {}
     others = tuple(
         Other(
             f"**{task.name_tag}** ({task.risk} risk; needs {', '.join(task.capabilities) or 'nothing special'}):",
-            (_task_text(task, goals.get(task.goal_id) if len(goals) > 1 else None), *heard.get(task.id, ())),
+            (_task_text(task, named.get(task.goal_id), about.company.locale), *heard.get(task.id, ())),
             "tasks on offer", f"ReadTask {json.dumps({'task': task.id})}",
         )
         for task in tasks
@@ -105,10 +106,10 @@ async def _newest_words(readers: Readers, about: Commission, tasks: Iterable[Tas
     return found
 
 
-def _task_text(task: Task, goal: Goal | None) -> str:
+def _task_text(task: Task, goal: Goal | None, locale: str) -> str:
     return entry(
         task.title,
-        f"Goal {goal.name_tag}: {goal.title}" if goal is not None else "",
+        phrase("Goal {}: {}", locale, goal.name_tag, goal.title) if goal is not None else "",
         f"Intent: {task.intent[:600]}" if task.intent else "",
         f"End state: {task.end_state[:600]}" if task.end_state else "",
         *(f"Constraint: {text[:300]}" for text in task.constraints[:5]),
@@ -136,7 +137,7 @@ async def _review(readers: Readers, about: Commission) -> Errand:
     task = about.task
     if task is None:
         return Errand(())
-    others = [await _delivered(readers, task), await _findings(readers, about, task)]
+    others = [await _delivered(readers, about, task), await _findings(readers, about, task)]
     if about.goal is not None:
         criteria = tuple(entry(f"{one['id']}: {one['text']}") for one in criteria_of(task, about.goal))
         others.append(
@@ -147,7 +148,8 @@ async def _review(readers: Readers, about: Commission) -> Errand:
     return Errand((), {}, tuple(others))
 
 
-async def _delivered(readers: Readers, task: Task) -> Other:
+async def _delivered(readers: Readers, about: Commission, task: Task) -> Other:
+    locale = about.company.locale
     last = (
         "task_id = :task AND run_id IS (SELECT run_id FROM outputs WHERE task_id = :task ORDER BY id DESC LIMIT 1)"
         " ORDER BY id LIMIT 10"
@@ -159,10 +161,12 @@ async def _delivered(readers: Readers, task: Task) -> Other:
     )
     items = tuple(
         entry(
-            f"O{row['id']}, {row['type']}, {row['size']} bytes: {row['title']}",
-            f"Delivers {', '.join(json.loads(row['must_haves']))}" if row["must_haves"] != "[]" else "",
+            f"O{row['id']}, {row['type']}, {phrase('{} bytes', locale, row['size'])}: {row['title']}",
+            _delivers(json.loads(row["must_haves"]), locale),
             f"Summary: {row['summary']}" if row["summary"] else "",
-            f"A file: {row['path']}" if row["path"] else f"Content:\n{row['content']}{'… [cut]' if row['cut'] else ''}",
+            f"A file: {row['path']}"
+            if row["path"]
+            else f"Content:\n{row['content']}{phrase('… [cut]', locale) if row['cut'] else ''}",
         )
         for row in rows
     )
@@ -173,12 +177,17 @@ async def _delivered(readers: Readers, task: Task) -> Other:
     )
 
 
+def _delivers(must_haves: Sequence[str], locale: str) -> str:
+    return phrase("Delivers {}", locale, ", ".join(must_haves)) if must_haves else ""
+
+
 async def _findings(readers: Readers, about: Commission, task: Task) -> Other:
     """What earlier refusals found, by the numbers that later ones name (F8)."""
-    reviews = await _reviews(readers, about, task, 20)
+    reviews, locale = await _reviews(readers, about, task, 20), about.company.locale
     items = tuple(
         entry(
-            f"{one.number} ({one.finding.get('criterion', '')}, by {one.reviewer}): {one.finding.get('what', '')}",
+            phrase("{} ({}, by {})", locale, one.number, one.finding.get("criterion", ""), one.reviewer)
+            + f": {one.finding.get('what', '')}",
             f"Where: {one.finding.get('where', '')}",
             f"Change: {one.finding.get('change', '')}",
             f"Because: {one.finding.get('because', '')}",
@@ -193,7 +202,9 @@ async def _dispute(readers: Readers, about: Commission, task: Task) -> Other:
     items = tuple(
         entry(
             f"{one.reviewer}: {one.verdict}. {one.dimensions.get('summary', '')}",
-            f"{one.rebutted_by} answers {one.rebuttal_answer}: {one.rebuttal}" if one.rebuttal_answer else "",
+            phrase("{} answers {}: {}", about.company.locale, one.rebutted_by, one.rebuttal_answer, one.rebuttal)
+            if one.rebuttal_answer
+            else "",
         )
         for one in reversed(reviews)
     )
@@ -210,7 +221,7 @@ async def _round_review(readers: Readers, about: Commission) -> Errand:
     round_ = about.round
     if round_ is None:
         return Errand((), {"round_number": 1, "round_cap": about.goal.round_cap if about.goal else 1})
-    material = await round_material(readers, round_.id)
+    material, locale = await round_material(readers, round_.id), about.company.locale
     snapshot, outputs, comments = (material[name] for name in ("goal_snapshot", "round_outputs", "round_comments"))
     how = f"ReadRound {json.dumps({'round': round_.id})}"
     tasks = tuple(
@@ -222,8 +233,9 @@ async def _round_review(readers: Readers, about: Commission) -> Errand:
     )
     delivered = tuple(
         entry(
-            f"O{one['id']} of T{one['task']}, {one['type']}{_named(one['must_haves'])}"
-            + (" [a newer run of its task delivered]" if one["superseded"] else "")
+            phrase("{} of {}", locale, f"O{one['id']}", f"T{one['task']}")
+            + f", {one['type']}{_named(one['must_haves'])}"
+            + (phrase(" [a newer run of its task delivered]", locale) if one["superseded"] else "")
             + f": {one['title']}",
             one["summary"],
         )
@@ -259,7 +271,8 @@ async def _report(readers: Readers, about: Commission) -> Errand:
     )
     items = tuple(
         entry(
-            f"O{row['id']} of T{row['task_id']}, {row['type']}{_named(json.loads(row['must_haves']))}: {row['title']}",
+            phrase("{} of {}", about.company.locale, f"O{row['id']}", f"T{row['task_id']}")
+            + f", {row['type']}{_named(json.loads(row['must_haves']))}: {row['title']}",
             row["summary"],
         )
         for row in rows

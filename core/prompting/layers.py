@@ -12,6 +12,7 @@ from core.domain.states import Role, RunKind
 from core.prompting.counting import count
 from core.prompting.facts import Commission, Listing, Other, PromptFacts
 from core.prompting.fence import fence, one_line, visible
+from core.prompting.gathering_lines import phrase
 from core.prompting.prompt import Layer, LayerName, LeftOut
 from core.prompting.templates import Library, Rendered
 
@@ -166,7 +167,8 @@ class Writer:
                 "tag": one.task.name_tag, "status": str(one.task.status),
                 "title": self._data(one.task.title, "title"), "handoff": self._data(one.handoff, "handoff", PART_MAX),
                 "outputs": [
-                    {"tag": output.name_tag, "head": f"{output.type}, {output.size} bytes",
+                    {"tag": output.name_tag,
+                     "head": f"{output.type}, {phrase('{} bytes', self.about.company.locale, output.size)}",
                      "summary": self._data("\n".join(filter(None, (output.title, output.summary))), "output", 600)}
                     for output in one.outputs
                 ],
@@ -266,7 +268,7 @@ class Writer:
         if len(shown) <= most:
             return shown
         self._clipped += 1
-        return shown[:most] + CUT
+        return shown[:most] + phrase(CUT, self.about.company.locale)
 
     def _lines(self, listing: Listing, label: str) -> list[str]:
         if not listing.lines:
@@ -274,7 +276,9 @@ class Writer:
         most = max(self._length // 8, 20)
         lines = [self._clip(line, most) for line in listing.lines]
         more = listing.total - len(lines)
-        return [fence("\n".join([*lines, *([f"… and {more} more"] if more else [])]), label, self._nonce)]
+        if more:
+            lines.append(phrase("… and {} more", self.about.company.locale, more))
+        return [fence("\n".join(lines), label, self._nonce)]
 
     def _task_call(self) -> str:
         task = self.about.task

@@ -13,7 +13,8 @@ from core.domain.states import Role, RunKind
 from core.prompting.catalogue import LOCALES
 from core.prompting.prompt import LayerName, Prompt
 from tests.prompting.costs import GOLDEN, golden, table
-from tests.prompting.told import NONCE, prompts_of
+from tests.prompting.facts import NONCE
+from tests.prompting.told import prompts_of
 
 NAMES = frozenset(
     {
@@ -63,6 +64,9 @@ def test_no_label_of_ours_is_english_in_a_chinese_prompt() -> None:
     for name in NAMES:
         text = golden(name, "zh").read_text(encoding="utf-8")
         assert not re.findall(rf"^[A-Z][a-z]+[ -~]*:\n<data {NONCE}", text, re.MULTILINE), name
+        assert not re.findall(r" bytes\b|^  Delivers | answers [A-Z]+:|O\d+ of T\d+|, by \w+\)", text, re.MULTILINE), (
+            name
+        )
 
 
 def test_the_documentation_has_the_layers_in_their_order() -> None:
