@@ -10,6 +10,8 @@ from typing import ClassVar
 from textual import events, on, work
 from textual.app import App
 from textual.binding import BindingType
+from textual.driver import Driver
+from textual.drivers.linux_driver import LinuxDriver
 from textual.worker import Worker, WorkerState
 
 from core.blackboard.owner import Ownership
@@ -19,6 +21,7 @@ from core.domain.entities import Event, Run
 from core.domain.errors import OpsroomError
 from core.staffing import left_since
 from tui.came_back import SENT_BACK
+from tui.driver import RoomDriver
 from tui.one_key import KeyOver, KeyQueue
 from tui.palette import RoomCommands
 from tui.projection import HEARTBEATS
@@ -69,6 +72,11 @@ class OpsroomApp(App[None]):
         self._key_queue = KeyQueue(self)
         self._theme_problems = self._take_themes(theme)
         self.room = ControlScreen(company, self._clock, monotonic, runner_kinds)
+
+    def get_driver_class(self) -> type[Driver]:
+        """On a terminal of our own one that never waits; in a browser and on other systems Textual's."""
+        found = super().get_driver_class()
+        return RoomDriver if found is LinuxDriver else found
 
     def _take_themes(self, wanted: str) -> list[str]:
         themes, problems = load_themes()

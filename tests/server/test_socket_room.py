@@ -32,7 +32,7 @@ def a_room(
     told: list[bytes] = []
 
     def read() -> None:
-        # A terminal that nobody reads would stop the room.
+        # What the room paints is read as it comes.
         with contextlib.suppress(OSError):
             while select.select([master], [], [], 60)[0] and (chunk := os.read(master, 65536)):
                 told.append(chunk)

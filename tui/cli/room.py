@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import signal
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from tui.app import OpsroomApp
 
 _POLL_S = 0.25
+_TERMINAL_S = 1.0
 
 
 def room(arguments: argparse.Namespace) -> int:
@@ -58,12 +60,16 @@ async def _open(folder: Path, config: Config, pace_ms: int | None, start: bool) 
         raise
     # From here on the app starts and ends the company. Runs may want a way to the board as soon as they start.
     async with Doors(company) as doors:
-        serving = asyncio.create_task(_serve(company, app, doors), name="socket")
+        jobs = [
+            asyncio.create_task(_serve(company, app, doors), name="socket"),
+            asyncio.create_task(_leave_with_the_terminal(app), name="terminal"),
+        ]
         try:
             await app.run_async()
         finally:
-            serving.cancel()
-            await asyncio.gather(serving, return_exceptions=True)
+            for job in jobs:
+                job.cancel()
+            await asyncio.gather(*jobs, return_exceptions=True)
     if not app.return_code:
         say(f"Come back with: opsroom {quoted(folder)}")
     return app.return_code or Exit.OK
@@ -74,6 +80,15 @@ def _leave_on_signals(app: "OpsroomApp") -> None:
     loop = asyncio.get_running_loop()
     for number, code in ((signal.SIGTERM, Exit.TERMINATED), (signal.SIGHUP, Exit.HUNG_UP)):
         loop.add_signal_handler(number, app.exit, None, int(code))
+
+
+async def _leave_with_the_terminal(app: "OpsroomApp") -> None:
+    """A terminal can be closed without a signal, e.g. when `make` leads its session."""
+    from tui.driver import is_gone
+
+    while not is_gone(sys.stdin.fileno()):  # noqa: ASYNC110 - no event tells of it
+        await asyncio.sleep(_TERMINAL_S)
+    app.exit(None, int(Exit.HUNG_UP))
 
 
 async def _serve(company: "OpenCompany", app: "OpsroomApp", doors: "Doors") -> None:
