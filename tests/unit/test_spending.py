@@ -8,7 +8,7 @@ from core.domain.entities import Run
 from core.domain.errors import Conflict
 from core.spending import Spending, Spent, spending
 from core.waiting import owed
-from tests.unit.test_commands_budgets import DAY_MS, limit, queued, ran, start
+from tests.unit.budgets import DAY_MS, limit, queued, ran, start
 from tests.unit.world import World
 from tui.cli import main
 from tui.cli.deciding import _choice, item_text
