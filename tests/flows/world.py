@@ -19,6 +19,7 @@ from core.company import OpenCompany, create_company
 from core.config import Config
 from core.domain.actors import Actor, Agent, Operator, System
 from core.domain.entities import AgentRecord, Approval, Goal, Task
+from tests.founding import copied
 from tui.app import OpsroomApp
 
 HOME, SMALL, TINY, WIDE = (120, 40), (80, 24), (40, 12), (200, 50)
@@ -103,16 +104,24 @@ class Office:
 async def an_office(folder: Path, clock: Clock | None = None, *, started: bool = True) -> AsyncIterator[Office]:
     """A founded company with a small crew."""
     clock = clock or Clock()
-    config = Config(name="Lighthouse Audit", mission="Keep folders in good order.")
-    await create_company(folder, config, clock=clock)
+    await copied(folder, (started, clock.ms), lambda place: _found(place, clock, started))
     company = await OpenCompany.open(folder, clock=clock, role="owner")
     office = Office(company, clock)
-    for slug, name, role, manager in CREW:
-        await office.do("HireAgent", slug=slug, name=name, role=role, manager=manager)
-    if started:
-        await office.do("StartCompany")
     try:
         yield office
+    finally:
+        await company.close()
+
+
+async def _found(folder: Path, clock: Clock, started: bool) -> None:
+    await create_company(folder, Config(name="Lighthouse Audit", mission="Keep folders in good order."), clock=clock)
+    company = await OpenCompany.open(folder, clock=clock, role="owner")
+    try:
+        office = Office(company, clock)
+        for slug, name, role, manager in CREW:
+            await office.do("HireAgent", slug=slug, name=name, role=role, manager=manager)
+        if started:
+            await office.do("StartCompany")
     finally:
         await company.close()
 

@@ -7,9 +7,10 @@ from typing import Any
 
 from core.agents.runner import Assignment, Desk, Outcome
 from core.commands.registry import parse
-from core.company import OpenCompany, create_company
+from core.company import OpenCompany
 from core.config import Config
 from core.headless import Ended, Ending, Headless
+from tests import founding
 
 
 class Idle:
@@ -21,7 +22,7 @@ class Idle:
 
 @asynccontextmanager
 async def a_company(folder: Path, *, started: bool = True) -> AsyncIterator[OpenCompany]:
-    await create_company(folder, Config(name="Acme"))
+    await founding.a_company(folder, Config(name="Acme"))
     company = await OpenCompany.open(folder, {"test": Idle()}, role="owner")
     try:
         if started:

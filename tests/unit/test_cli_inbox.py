@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from core.commands.registry import parse
-from core.company import OpenCompany, create_company
+from core.company import OpenCompany
 from core.config import Config
 from core.domain.actors import Actor, Agent, Operator, System
+from tests import founding
 from tui.cli import main
 from tui.cli.exits import Exit
 
@@ -52,7 +53,7 @@ class Play:
 
 def company_where(folder: Path, script: Script) -> str:
     async def play() -> None:
-        await create_company(folder, Config(name="Acme"))
+        await founding.a_company(folder, Config(name="Acme"))
         company = await OpenCompany.open(folder, role="owner")
         try:
             for slug, role in (("orlo", "coordinator"), ("ada", "executor")):

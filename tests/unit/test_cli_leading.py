@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from core.commands.registry import parse
-from core.company import OpenCompany, create_company
+from core.company import OpenCompany
 from core.config import Config
 from core.domain.actors import System
+from tests import founding
 from tests.unit.test_cli_inbox import Play
 from tui.cli import main
 from tui.cli.exits import Exit
@@ -21,7 +22,7 @@ def folder(tmp_path: Path) -> str:
     """A company at work whose CEO has drafted one goal."""
 
     async def play() -> None:
-        await create_company(tmp_path / "c", Config(name="Acme", mission="Know every map"))
+        await founding.a_company(tmp_path / "c", Config(name="Acme", mission="Know every map"))
         company = await OpenCompany.open(tmp_path / "c", role="owner")
         try:
             for slug, role, boss in (("vera", "ceo", {}), ("orlo", "coordinator", {"manager": "vera"})):

@@ -9,11 +9,12 @@ from typing import Any, TypeVar
 import pytest
 
 from core.commands.registry import parse
-from core.company import OpenCompany, create_company
+from core.company import OpenCompany
 from core.config import Config, RehearsalConfig
 from core.domain.actors import Agent, System
 from core.domain.errors import Invalid
 from core.domain.inbox import Choice, InboxItem
+from tests import founding
 from tui.cli import main
 from tui.cli.agents import micros_of
 from tui.cli.exits import Exit
@@ -31,7 +32,7 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 async def founded(folder: Path, *asked: tuple[str, dict[str, Any]]) -> None:
     """A company whose CEO has asked for these."""
     rehearsal = RehearsalConfig(folder=str(folder))
-    await create_company(folder, Config(name="Acme", mission="Know every map", rehearsal=rehearsal))
+    await founding.a_company(folder, Config(name="Acme", mission="Know every map", rehearsal=rehearsal))
     company = await OpenCompany.open(folder, role="owner")
     try:
         for slug, role, boss in (("vera", "ceo", {}), ("ada", "executor", {"manager": "vera"})):
