@@ -1,6 +1,6 @@
 """One answer of the model: streamed into the transcript, counted, and clean of secrets."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import aclosing
 from dataclasses import replace
 
@@ -10,16 +10,11 @@ from core.agents.models.client import ModelClient
 from core.agents.models.conversation import (
     Answer,
     Assistant,
-    Finish,
-    FinishReason,
+    Gathered,
     Message,
     ModelRequest,
-    Piece,
     Text,
     Thought,
-    ToolCall,
-    Usage,
-    joined,
 )
 from core.agents.models.errors import RETRIED, ModelError
 from core.agents.models.keys import Secret, scrub
@@ -47,57 +42,37 @@ class Asking:
         return await self._once(request)
 
     async def _once(self, request: ModelRequest) -> Answer:
-        found = _Found()
+        found = Gathered()
         saying = Saying(self._desk, self._secrets)
         try:
             async with aclosing(self._client.stream(request)) as pieces:
                 async for piece in pieces:
-                    found.take(piece, saying)
+                    found.take(piece)
+                    if isinstance(piece, Text):
+                        saying.add(piece.text)
+                    elif isinstance(piece, Thought):
+                        saying.think(piece.text)
         except ModelError as error:
             self._meter.note_try(error.usage)
             await self._meter.settle()
             raise
         finally:
             saying.end()
-        answer = found.answer(lambda text: scrub(text, self._secrets), self._secrets)
+        answer = _cleaned(found.answer(), self._secrets)
         await self._meter.note(answer.usage, *_texts(request, answer))
         return answer
 
 
-class _Found:
-    """The pieces of one answer."""
-
-    def __init__(self) -> None:
-        self._texts: list[str] = []
-        self._thoughts: list[Thought] = []
-        self._calls: list[ToolCall] = []
-        self._usage: Usage | None = None
-        self._finish = Finish(FinishReason.UNKNOWN)
-
-    def take(self, piece: Piece, saying: Saying) -> None:
-        match piece:
-            case Text():
-                self._texts.append(piece.text)
-                saying.add(piece.text)
-            case Thought():
-                self._thoughts.append(piece)
-                saying.think(piece.text)
-            case ToolCall():
-                self._calls.append(piece)
-            case Usage():
-                self._usage = piece
-            case Finish():
-                self._finish = piece
-
-    def answer(self, cleaned: Callable[[str], str], secrets: tuple[Secret, ...]) -> Answer:
-        calls = tuple(
-            replace(
-                call, name=cleaned(call.name), text=cleaned(call.text), problem=cleaned(call.problem),
-                arguments=_arguments(call.arguments, secrets),
-            )
-            for call in self._calls
-        )  # fmt: skip
-        return Answer(cleaned("".join(self._texts)), calls, joined(self._thoughts), self._usage, self._finish)
+def _cleaned(answer: Answer, secrets: tuple[Secret, ...]) -> Answer:
+    """The answer without secrets in what it says and calls; thoughts go back to the provider as they came."""
+    calls = tuple(
+        replace(
+            call, name=scrub(call.name, secrets), text=scrub(call.text, secrets), problem=scrub(call.problem, secrets),
+            arguments=_arguments(call.arguments, secrets),
+        )
+        for call in answer.calls
+    )  # fmt: skip
+    return replace(answer, text=scrub(answer.text, secrets), calls=calls)
 
 
 def _arguments(arguments: Mapping[str, object] | None, secrets: tuple[Secret, ...]) -> Mapping[str, object] | None:

@@ -11,15 +11,11 @@ from typing import Any
 from core.agents.models.anthropic import AnthropicWire
 from core.agents.models.conversation import (
     Answer,
-    Finish,
-    FinishReason,
+    Gathered,
     ModelRequest,
     Piece,
     Text,
-    Thought,
     ToolCall,
-    Usage,
-    joined,
 )
 from core.agents.models.cooldown import Cooldowns
 from core.agents.models.endpoint import Endpoint, Limits
@@ -115,25 +111,11 @@ class ModelClient:
 
     async def complete(self, request: ModelRequest) -> Answer:
         """The whole answer. Raises what `stream` raises."""
-        texts: list[str] = []
-        calls: list[ToolCall] = []
-        thoughts: list[Thought] = []
-        usage: Usage | None = None
-        finish = Finish(FinishReason.UNKNOWN)
+        found = Gathered()
         async with aclosing(self.stream(request)) as pieces:
             async for piece in pieces:
-                match piece:
-                    case Text():
-                        texts.append(piece.text)
-                    case Thought():
-                        thoughts.append(piece)
-                    case ToolCall():
-                        calls.append(piece)
-                    case Usage():
-                        usage = piece
-                    case Finish():
-                        finish = piece
-        return Answer("".join(texts), tuple(calls), joined(thoughts), usage, finish)
+                found.take(piece)
+        return found.answer()
 
     async def close(self) -> None:
         """Close the connections."""

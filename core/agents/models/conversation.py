@@ -156,7 +156,38 @@ class Answer:
         return Assistant(self.text, self.calls, self.thoughts)
 
 
-def joined(parts: Iterable[Thought]) -> tuple[Thought, ...]:
+class Gathered:
+    """The pieces of one answer, taken in as they come."""
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+        self._thoughts: list[Thought] = []
+        self._calls: list[ToolCall] = []
+        self._usage: Usage | None = None
+        self._finish = Finish(FinishReason.UNKNOWN)
+
+    def take(self, piece: Piece) -> None:
+        """The next piece."""
+        match piece:
+            case Text():
+                self._texts.append(piece.text)
+            case Thought():
+                self._thoughts.append(piece)
+            case ToolCall():
+                self._calls.append(piece)
+            case Usage():
+                self._usage = piece
+            case Finish():
+                self._finish = piece
+
+    def answer(self) -> Answer:
+        """The whole answer."""
+        return Answer(
+            "".join(self._texts), tuple(self._calls), _joined(self._thoughts), self._usage, self._finish
+        )  # fmt: skip
+
+
+def _joined(parts: Iterable[Thought]) -> tuple[Thought, ...]:
     """Whole thoughts from the parts of a stream."""
     whole: list[Thought] = []
     ended = True
