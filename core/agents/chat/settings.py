@@ -6,13 +6,14 @@ Keys stand in neither: the settings say where a key comes from, and the environm
 import asyncio
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
 from core.agents.models.endpoint import Endpoint, Limits
 from core.agents.models.keys import Secret, key_from
+from core.agents.settings import SharedSettings, checked
 from core.domain.budgets import MONEY_MAX
 from core.domain.errors import Invalid
 
@@ -57,16 +58,8 @@ class ChatSettings:
         return Limits(first_s=self.first_s, silence_s=self.silence_s, whole_s=self.answer_s)
 
 
-class RunnerSettings(BaseModel):
-    """What an agent's runner of the kind `chat` may say. `provider` names who shares a cool-down (F14)."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
-    # Read elsewhere: by the dispatcher, the prompts and the budgets.
-    kind: str = "chat"
-    provider: str = ""
-    prompt_tokens: int | None = None
-    brings_self: bool = False
-    run_cost_micros: int | None = None
+class RunnerSettings(SharedSettings):
+    """What an agent's runner of the kind `chat` may say: of a run and an answer, as in ChatSettings."""
 
     url: str = Field(max_length=2000)
     model: str = Field(min_length=1, max_length=200)
@@ -86,17 +79,10 @@ class RunnerSettings(BaseModel):
 
 async def from_runner(runner: Mapping[str, Any], environment: Mapping[str, str] = os.environ) -> ChatSettings:
     """The settings of an agent, with its key. Raises Invalid, which names what is wrong, and what `key_from` raises."""
-    try:
-        told = RunnerSettings.model_validate(dict(runner))
-    except ValidationError as error:
-        problems = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
-        known = ", ".join(RunnerSettings.model_fields)
-        raise Invalid(f"The runner's settings are wrong: {problems}.", f"Known: {known}.") from None
+    told = checked(RunnerSettings, runner)
     key = await asyncio.to_thread(key_from, told.key, environment) if told.key else None
-    return ChatSettings(
-        told.url, told.model, key, told.wire, told.stream, told.turns, told.calls_a_turn, told.tokens,
-        told.cost_micros, told.answer_tokens, told.temperature, told.first_s, told.silence_s, told.answer_s,
-    )  # fmt: skip
+    same = {each.name for each in fields(ChatSettings)} - {"key"}
+    return ChatSettings(key=key, **told.model_dump(include=same))
 
 
 def from_environment(environment: Mapping[str, str] = os.environ) -> ChatSettings:

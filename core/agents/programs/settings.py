@@ -8,31 +8,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
 from core.agents.models.keys import Secret
 from core.agents.programs.environment import checked_name
 from core.agents.programs.started import GRACE_S
+from core.agents.settings import SharedSettings, checked
 from core.domain.budgets import MONEY_MAX
 from core.domain.errors import Invalid
 
 SCRIPT = "script"
 
 
-class CommandSettings(BaseModel):
+class CommandSettings(SharedSettings):
     """`command` is the program with its arguments, for a script of one's own. `env` names variables, never values.
 
     Of one run: `wall_s` and `silence_s` (seconds), `turns` (answers of its model, as far as it tells them), `tokens`,
     `cost_micros`. `grace_s` is how long it has to end itself before it is killed.
     """
-
-    model_config = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
-    # Read elsewhere: by the dispatcher, the prompts and the budgets.
-    kind: str = "command"
-    provider: str = ""
-    prompt_tokens: int | None = None
-    brings_self: bool = False
-    run_cost_micros: int | None = None
 
     program: str = SCRIPT
     command: list[str] = Field(default_factory=list, max_length=200)
@@ -66,12 +59,7 @@ class Place:
 
 def settings_of(runner: Mapping[str, Any]) -> CommandSettings:
     """The settings of an agent. Raises Invalid, which names what is wrong."""
-    try:
-        told = CommandSettings.model_validate(dict(runner))
-    except ValidationError as error:
-        problems = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
-        known = ", ".join(CommandSettings.model_fields)
-        raise Invalid(f"The runner's settings are wrong: {problems}.", f"Known: {known}.") from None
+    told = checked(CommandSettings, runner)
     for name in told.env:
         checked_name(name)
     if told.program == SCRIPT and not (told.command and told.command[0]):
