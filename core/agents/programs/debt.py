@@ -23,11 +23,6 @@ class Debt:
         self._calls = 0
         self.met = False
 
-    @property
-    def is_over(self) -> bool:
-        """The run's work is done, whatever else happens: what it owed was the one thing that ends it."""
-        return self.met and self._owed.final
-
     def hear(self, heard: Heard) -> None:
         """One call, carried out or refused."""
         self._calls += 1
