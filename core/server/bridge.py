@@ -15,12 +15,12 @@ from urllib.parse import urlsplit
 
 from core.domain.errors import Invalid
 from core.server.answers import BODY_MAX
+from core.server.guard import NAMES
 
 if TYPE_CHECKING:
     import httpx2
 
 ANSWER_S = 60.0
-NAMES = ("127.0.0.1", "localhost", "::1")
 
 
 def client_of(environment: Mapping[str, str]) -> "httpx2.AsyncClient":

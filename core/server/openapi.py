@@ -4,6 +4,7 @@ import functools
 from typing import Any
 
 from core.reading.offered import function
+from core.server.callers import KEY_MAX
 from core.server.table import ROWS, Row
 
 _REF = "#/components/schemas/{model}"
@@ -90,7 +91,9 @@ def _operation(row: Row, operation_id: str, schemas: dict[str, Any]) -> dict[str
             for name, one in properties.items()
         ]
     else:
-        parameters.append({"name": "Idempotency-Key", "in": "header", "schema": {"type": "string", "maxLength": 200}})
+        parameters.append(
+            {"name": "Idempotency-Key", "in": "header", "schema": {"type": "string", "maxLength": KEY_MAX}}
+        )
         body = {"type": "object", "properties": properties, "additionalProperties": False}
         content = _json({**body, "required": required} if required else body)
         if example or not required:
