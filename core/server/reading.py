@@ -1,4 +1,4 @@
-"""Questions to the owner's socket: outputs together, the states of tasks, who is still to be woken (S2-34, S2-35)."""
+"""Queries that no agent is offered: outputs together, the states of tasks, who is still to be woken (S2-34, S2-35)."""
 
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
