@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from core.agents.chat.settings import ChatSettings, from_environment
 from core.agents.models.keys import Secret
@@ -26,7 +25,9 @@ from core.prompting.templates import ceo_text, shipped_library
 from core.reading.offered import tools
 from tests.evals.model_server import KEY, Model, a_model_server, calling, saying
 from tests.evals.world import FIRST, GOOD, HIRE, STATES, all_shipped, shipped, written
+from tests.models.script import Act, Raw, Refuse
 
+JSON = "application/json"
 AT_ONCE = Retrying(tries=0)  # what fails, fails the first time
 
 
@@ -117,8 +118,7 @@ async def test_arguments_that_are_no_object_are_answered_as_an_error(
 
 
 async def test_half_a_character_ends_neither_the_talk_nor_the_baseline(tmp_path: Path, model: Model) -> None:
-    half = calling(("AddComment", {"goal": 1, "body": "x\ud800"}))
-    half["content"] = "\ud800"
+    half = calling(("AddComment", {"goal": 1, "body": "x\ud800"}), text="\ud800")
     model.replies(half, calling(("ProposeHire", HIRE)), saying("Done."))
     report = await evaluate([written(tmp_path, FIRST)], Chat(settings(model)), tmp_path)
     assert report.ok
@@ -154,6 +154,12 @@ async def test_turns_and_calls_are_bounded(tmp_path: Path, model: Model) -> None
     assert (found.tokens_in, found.tokens_out) == (300, 30)
 
 
+async def test_the_end_of_a_single_turn_is_told_of_one(tmp_path: Path, model: Model) -> None:
+    model.replies(calling(("Dance", {})))
+    found = await played(tmp_path, model, turns=1)
+    assert "the run failed: it was not done after 1 turn" in found.why
+
+
 async def test_too_many_calls_in_a_turn_end_the_run(tmp_path: Path, model: Model) -> None:
     model.replies(calling(("ProposeHire", HIRE), ("Dance", {})))
     found = await played(tmp_path, model, calls_a_turn=1)
@@ -164,18 +170,18 @@ async def test_too_many_calls_in_a_turn_end_the_run(tmp_path: Path, model: Model
 @pytest.mark.parametrize(
     ("response", "status", "detail"),
     [
-        (PlainTextResponse("gone", 500), "failed", "answered 500: gone"),
-        (JSONResponse({"error": "slow"}, 429, {"Retry-After": "7"}), "rate_limited", "answered 429: slow"),
-        (PlainTextResponse("hello"), "failed", "is no stream of events"),
-        (JSONResponse([]), "failed", "is no"),
-        (JSONResponse({"choices": []}), "failed", "holds no choice"),
-        (JSONResponse({"choices": [{"message": "hi"}]}), "failed", "holds no choice"),
-        (JSONResponse({"choices": [{"message": {"tool_calls": {"a": 1}}}]}), "failed", "holds no choice"),
-        (JSONResponse({"choices": [{"message": {"tool_calls": [3]}}]}), "failed", "holds no choice"),
+        (Refuse(500, body=b"gone"), "failed", "answered 500: gone"),
+        (Refuse(429, headers={"Retry-After": "7"}, body=b'{"error": "slow"}'), "rate_limited", "answered 429: slow"),
+        (Raw(b"hello", "text/plain"), "failed", "is no stream of events"),
+        (Raw(b"[]", JSON), "failed", "is no"),
+        (Raw(b'{"choices": []}', JSON), "failed", "holds no choice"),
+        (Raw(b'{"choices": [{"message": "hi"}]}', JSON), "failed", "holds no choice"),
+        (Raw(b'{"choices": [{"message": {"tool_calls": {"a": 1}}}]}', JSON), "failed", "holds no choice"),
+        (Raw(b'{"choices": [{"message": {"tool_calls": [3]}}]}', JSON), "failed", "holds no choice"),
     ],
 )
 async def test_a_server_that_does_not_keep_the_protocol_ends_the_run(
-    tmp_path: Path, model: Model, response: Response, status: str, detail: str
+    tmp_path: Path, model: Model, response: Act, status: str, detail: str
 ) -> None:
     model.replies(response)
     found = await played(tmp_path, model)
