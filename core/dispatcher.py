@@ -19,11 +19,11 @@ from core.commands.door import LocalDoor
 from core.commands.prompts import RecordPrompt
 from core.commands.runs import ConfirmRun, FinishRun, RecordProcess, RenewRuns, StartRun
 from core.domain.actors import Agent, System
-from core.domain.entities import AgentRecord, Company, Event, Goal, Round, Run, Task
+from core.domain.entities import Event, Run
 from core.domain.errors import Conflict, Fenced, OpsroomError
 from core.domain.limits import LEASE_MS, PROMPT_TOKENS, RUNS_AT_ONCE, STARTS_PER_MINUTE
 from core.domain.states import RunStatus
-from core.prompting.builder import Commission, build_prompt
+from core.prompting.builder import Commission, build_prompt, commission_of
 from core.prompting.prompt import Prompt
 from core.prompting.templates import Library, shipped_library
 
@@ -296,28 +296,17 @@ class Dispatcher:
             yield replace(assignment, access=access)
 
     async def _assignment(self, run: Run) -> Assignment:
-        agents = await self._readers.entities(AgentRecord, "id = :id", id=run.agent_id)
-        companies = await self._readers.entities(Company, "id = 1")
-        tasks = await self._readers.entities(Task, "id = :id", id=run.task_id)
-        goals = await self._readers.entities(Goal, "id = :id", id=run.goal_id)
-        rounds = await self._readers.entities(Round, "id = :id", id=run.round_id)
-        about = Commission(
-            agents[0], run.kind, companies[0], self._folder,
-            task=tasks[0] if tasks else None,
-            goal=goals[0] if goals else None,
-            round=rounds[0] if rounds else None,
-            run_id=run.id, brief=run.brief,
-        )  # fmt: skip
+        about = await commission_of(self._readers, self._folder, run)
         return Assignment(
             run=run,
-            agent=agents[0],
-            company=companies[0],
+            agent=about.agent,
+            company=about.company,
             folder=self._folder,
             prompt=await self._prompt(about),
             task=about.task,
             goal=about.goal,
             round=about.round,
-            settings=dict(agents[0].runner),
+            settings=dict(about.agent.runner),
         )
 
     async def _prompt(self, about: Commission) -> Prompt:

@@ -25,6 +25,7 @@ __all__ = [
     "Commission",
     "budget_of",
     "build_prompt",
+    "commission_of",
     "kind_now",
     "kind_of",
     "preview_prompt",
@@ -63,6 +64,19 @@ async def build_prompt(
     facts = await gather_prompt(readers, about, red_lines)
     # Counting and rendering keep a processor busy for some milliseconds, the first time for longer.
     return await asyncio.to_thread(_written_now, facts, library, budget_of(about.agent, budget), draw)
+
+
+async def commission_of(readers: Readers, folder: Path, run: Run) -> Commission:
+    """What a run is about, as the board is now; `folder` is the company's. Raises BoardError."""
+    company = (await readers.entities(Company, "id = 1"))[0]
+    agent = (await readers.entities(AgentRecord, "id = :id", id=run.agent_id))[0]
+    tasks = await readers.entities(Task, "id = :id", id=run.task_id)
+    goals = await readers.entities(Goal, "id = :id", id=run.goal_id)
+    rounds = await readers.entities(Round, "id = :id", id=run.round_id)
+    return Commission(
+        agent, run.kind, company, folder, task=next(iter(tasks), None), goal=next(iter(goals), None),
+        round=next(iter(rounds), None), run_id=run.id, brief=run.brief,
+    )  # fmt: skip
 
 
 async def preview_prompt(
@@ -109,15 +123,7 @@ async def run_prompt(
     budget: int = PROMPT_TOKENS, red_lines: Iterable[RedLine] = (), draw: Randomness = draw_nonce,
 ) -> Prompt:  # fmt: skip
     """What this run would be told if it began now: one that is queued, or one of before again. As `build_prompt`."""
-    company = (await readers.entities(Company, "id = 1"))[0]
-    agent = (await readers.entities(AgentRecord, "id = :id", id=run.agent_id))[0]
-    tasks = await readers.entities(Task, "id = :id", id=run.task_id)
-    goals = await readers.entities(Goal, "id = :id", id=run.goal_id)
-    rounds = await readers.entities(Round, "id = :id", id=run.round_id)
-    about = Commission(
-        agent, run.kind, company, folder, task=next(iter(tasks), None), goal=next(iter(goals), None),
-        round=next(iter(rounds), None), run_id=run.id, brief=run.brief,
-    )  # fmt: skip
+    about = await commission_of(readers, folder, run)
     return await build_prompt(readers, library, about, budget=budget, red_lines=red_lines, draw=draw)
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from core.domain.actors import Agent
-from core.domain.entities import AgentRecord, Company, Experience, Goal, Knowledge, Round, Run, Task
+from core.domain.entities import Experience, Knowledge, Run
 from core.guardrails import shipped
-from core.prompting.builder import Commission
+from core.prompting.builder import Commission, commission_of
 from core.prompting.facts import PromptFacts
 from core.prompting.gathering import gather_prompt
 from tests.prompting.scene import play
@@ -25,15 +25,7 @@ NONCE = "502901640017"
 
 async def commission(world: World, actor: Agent) -> Commission:
     """What a run that has begun is about, as the dispatcher puts it."""
-    run = await world.find(Run, actor.run_id)
-    company = (await world.all(Company))[0]
-    return Commission(
-        await world.find(AgentRecord, run.agent_id), run.kind, company, world.folder,
-        task=next(iter(await world.all(Task, "id = :id", id=run.task_id)), None),
-        goal=next(iter(await world.all(Goal, "id = :id", id=run.goal_id)), None),
-        round=next(iter(await world.all(Round, "id = :id", id=run.round_id)), None),
-        run_id=run.id, brief=run.brief,
-    )  # fmt: skip
+    return await commission_of(world.board.readers, world.folder, await world.find(Run, actor.run_id))
 
 
 def gathered(folder: Path, locale: str = "en") -> dict[str, PromptFacts]:
