@@ -1,5 +1,6 @@
 """What a prompt is made from, gathered from the board: plain records without any fence or template. Pure."""
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
@@ -23,6 +24,11 @@ class Commission:
     round: Round | None = None
     run_id: int | None = None
     brief: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def sees(self) -> dict[str, Any]:
+        """The parameters of the conditions in `core.reading.visible`: those of its agent."""
+        return {"me": self.agent.slug, "sees_all": 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +68,20 @@ class Other:
 
 
 @dataclass(frozen=True, slots=True)
+class Errand:
+    """The templates below the role's with their facts, what else the run is about, and its goal if found here."""
+
+    templates: tuple[str, ...]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    others: tuple[Other, ...] = ()
+    goal: Goal | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Predecessor:
-    """A task that this one builds on; those that it depends on itself have the distance 1."""
+    """A task that this one builds on."""
 
     task: Task
-    distance: int
     outputs: tuple[Output, ...] = ()
     handoff: str = ""
 
@@ -95,6 +110,16 @@ class PromptFacts:
     experiences: tuple[Experience, ...] = ()  # most relevant first
     knowledge: tuple[Knowledge, ...] = ()
     red_lines: tuple[RedLine, ...] = ()
+
+
+def task_call(task: Task) -> str:
+    """The call that reads all of a task."""
+    return f"ReadTask {json.dumps({'task': task.id, 'expand': True})}"
+
+
+def goal_call(goal: Goal | None) -> str:
+    """The call that reads all of a goal; without one, which goals there are."""
+    return f"ReadGoal {json.dumps({'goal': goal.id})}" if goal is not None else "ListGoals {}"
 
 
 def texts_in(value: object) -> Iterator[str]:

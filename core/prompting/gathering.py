@@ -1,6 +1,6 @@
 """Gathers what a prompt is made from, with a few bounded and indexed queries: a long board costs no more.
 
-What belongs to one kind of run alone is in `gathering_runs`.
+What belongs to one kind of run alone is in `gathering_runs` and `gathering_reviews`.
 """
 
 import asyncio
@@ -126,7 +126,6 @@ def _artefacts(task: Task | None) -> str:
 
 async def _comments(readers: Readers, about: Commission) -> tuple[tuple[Comment, ...], int, str]:
     """The newest words below the task, or at the goal itself, that this agent may see; oldest first."""
-    sees = {"me": about.agent.slug, "sees_all": 0}
     if about.task is not None:
         where, subject, how = "task_id = :subject", about.task.id, {"task": about.task.id}
     elif about.goal is not None and about.kind != RunKind.BROADCAST:
@@ -137,11 +136,11 @@ async def _comments(readers: Readers, about: Commission) -> tuple[tuple[Comment,
     else:
         return (), 0, ""
     seen = f"{where} AND {COMMENT_SEEN}"
-    found = await readers.entities(Comment, f"{seen} ORDER BY id DESC LIMIT {COMMENTS}", subject=subject, **sees)
+    found = await readers.entities(Comment, f"{seen} ORDER BY id DESC LIMIT {COMMENTS}", subject=subject, **about.sees)
     # Only when there may be more are they counted; those that are hidden count for nobody.
     total = len(found)
     if total == COMMENTS:
-        total = int(await readers.value(f"SELECT count(*) FROM comments WHERE {seen}", subject=subject, **sees))
+        total = int(await readers.value(f"SELECT count(*) FROM comments WHERE {seen}", subject=subject, **about.sees))
     return tuple(reversed(found)), total, f"ListComments {json.dumps(how)}"
 
 
@@ -161,7 +160,7 @@ async def _predecessors(readers: Readers, task: Task | None) -> tuple[tuple[Pred
         outputs.setdefault(output.task_id or 0, []).append(output)
     found = [
         Predecessor(
-            tasks[row["id"]], row["depth"], tuple(outputs.get(row["id"], ())[:OUTPUTS_EACH]),
+            tasks[row["id"]], tuple(outputs.get(row["id"], ())[:OUTPUTS_EACH]),
             handoffs.get(row["id"], ""),
         )
         for row in rows

@@ -1,7 +1,9 @@
 """Several texts in one fence: which line begins an entry, and which was written by whom, shows in its indent. Pure."""
 
 import re
+from collections.abc import Sequence
 
+ENTRIES = 30  # tasks, outputs, staff, questions: of each the first or newest
 _PART, _CONTINUED = "\n  ", "\n    "
 
 
@@ -10,6 +12,11 @@ def entry(first: str, *parts: str) -> str:
     blanks and every further line within a text with four, so that no text looks like an entry or a part of ours.
     """
     return _PART.join(held for held in map(_held, (first, *parts)) if held)
+
+
+def named(must_haves: Sequence[str]) -> str:
+    """' (M1, M2)' for the must-haves of a task or an output; empty for none."""
+    return f" ({', '.join(must_haves)})" if must_haves else ""
 
 
 def _held(text: str) -> str:

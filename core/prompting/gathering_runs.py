@@ -1,26 +1,21 @@
 """What each kind of run is told beyond goal and task: its errand, and the other words that it is about. Bounded."""
 
 import json
-from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Awaitable, Callable, Container, Iterable, Mapping
+from dataclasses import replace
 
-from core.aggregate import round_material
 from core.blackboard.readers import Readers
 from core.domain.actors import HUMAN
 from core.domain.ceo_mode import CeoMode
-from core.domain.entities import AgentRecord, Approval, Comment, Goal, Review, Task, Turn
+from core.domain.entities import AgentRecord, Approval, Comment, Goal, Task, Turn
 from core.domain.limits import DISCUSSION_TURNS, OBSERVATION_MAX, OFFERS_PER_BROADCAST
-from core.domain.reviewing import criteria_of, standing
-from core.domain.states import CommentKind, ReviewStep, Role, RunKind
+from core.domain.states import CommentKind, Role, RunKind
 from core.prompting.catalogue import CLAIM, DELEGATE, FOOTER, MAIL, MENTION, PHASES, ceo_mode
-from core.prompting.facts import Commission, Other
-from core.prompting.gathering_lines import entry, in_language, phrase
-from core.reading.visible import COMMENT_SEEN, REVIEW_SEEN
+from core.prompting.facts import Commission, Errand, Other, goal_call, task_call
+from core.prompting.gathering_lines import ENTRIES, entry, in_language, named, phrase
+from core.prompting.gathering_reviews import findings, review, round_review
+from core.reading.visible import COMMENT_SEEN
 
-LINES = 30  # tasks, outputs, staff, questions: of each the first or newest
-CONTENT = 1_500  # code points of an output that is judged
-REVIEWS = 3
 _AS_WRITTEN = frozenset({"words", "reasons", "notes"})  # one text in a fence of its own: no entries
 LEADERS = frozenset({Role.CEO, Role.COORDINATOR, Role.PLANNER})
 # Who leads is told who is there and what waits for the operator, where that bears on the run.
@@ -28,16 +23,6 @@ STAFFED = frozenset(
     {RunKind.PLAN, RunKind.SPLIT, RunKind.STALL, RunKind.HEARTBEAT, RunKind.PROPOSE, RunKind.MENTION,
      RunKind.ROUND_REVIEW}
 )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Errand:
-    """The templates below the role's with their facts, what else the run is about, and its goal if found here."""
-
-    templates: tuple[str, ...]
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    others: tuple[Other, ...] = ()
-    goal: Goal | None = None
 
 
 async def errand_of(readers: Readers, about: Commission) -> Errand:
@@ -101,7 +86,7 @@ async def _newest_words(readers: Readers, about: Commission, tasks: Iterable[Tas
     """The last three comments of each task on offer: nobody is to say them again (S3-07)."""
     found: dict[int, list[str]] = {}
     ids = json.dumps([task.id for task in tasks])
-    for said in await readers.entities(Comment, _WORDS, ids=ids, **_sees(about)):
+    for said in await readers.entities(Comment, _WORDS, ids=ids, **about.sees):
         found.setdefault(said.task_id or 0, []).append(entry(f"{said.author} ({said.kind}): {said.body[:300]}"))
     return found
 
@@ -121,158 +106,29 @@ async def _execute(readers: Readers, about: Commission) -> Errand:
     task = about.task
     if task is None:
         return Errand(())
-    others = [Other("Why it came back:", (task.reason,) if task.reason else (), "reasons", "")]
-    others += [await _findings(readers, about, task)] if task.review_attempts or task.criteria else []
+    others = [Other("Why it came back:", (task.reason,) if task.reason else (), "reasons", task_call(task))]
+    others += [await findings(readers, about, task)] if task.review_attempts or task.criteria else []
     answered = "entity = :entity AND status <> 'pending' AND note <> '' ORDER BY id DESC LIMIT 3"
     told = await readers.entities(Approval, answered, entity=f"task:{task.id}")
     notes = tuple(entry(f"{one.name_tag}, {one.status}: {one.title}", f"Answer: {one.note}") for one in told)
-    others.append(Other("What the operator answered about it:", notes, "answers", _task(task)))
+    others.append(Other("What the operator answered about it:", notes, "answers", task_call(task)))
     before = await readers.entities(Task, "id = :id", id=task.retry_of) if task.retry_of is not None else []
     for one in before:
-        others.append(Other(f"It is tried anew after {one.name_tag}:", (one.reason or "-",), "reasons", _task(one)))
+        others.append(Other(f"It is tried anew after {one.name_tag}:", (one.reason or "-",), "reasons", task_call(one)))
     return Errand((), {}, tuple(others))
-
-
-async def _review(readers: Readers, about: Commission) -> Errand:
-    task = about.task
-    if task is None:
-        return Errand(())
-    others = [await _delivered(readers, about, task), await _findings(readers, about, task)]
-    if about.goal is not None:
-        criteria = tuple(entry(f"{one['id']}: {one['text']}") for one in criteria_of(task, about.goal))
-        others.append(
-            Other("What it is judged by, with the names that findings use:", criteria, "criteria", _task(task))
-        )
-    if task.review_step in (ReviewStep.REPLY, ReviewStep.RULING):
-        others.insert(0, await _dispute(readers, about, task))
-    return Errand((), {}, tuple(others))
-
-
-async def _delivered(readers: Readers, about: Commission, task: Task) -> Other:
-    locale = about.company.locale
-    last = (
-        "task_id = :task AND run_id IS (SELECT run_id FROM outputs WHERE task_id = :task ORDER BY id DESC LIMIT 1)"
-        " ORDER BY id LIMIT 10"
-    )
-    rows = await readers.all(
-        "SELECT id, type, title, summary, path, size, must_haves, count(*) OVER () AS total,"
-        f" substr(content, 1, {CONTENT}) AS content, length(content) > {CONTENT} AS cut FROM outputs WHERE {last}",
-        task=task.id,
-    )
-    items = tuple(
-        entry(
-            f"O{row['id']}, {row['type']}, {phrase('{} bytes', locale, row['size'])}: {row['title']}",
-            _delivers(json.loads(row["must_haves"]), locale),
-            f"Summary: {row['summary']}" if row["summary"] else "",
-            f"A file: {row['path']}"
-            if row["path"]
-            else f"Content:\n{row['content']}{phrase('… [cut]', locale) if row['cut'] else ''}",
-        )
-        for row in rows
-    )
-    total = rows[0]["total"] if rows else 0
-    how = f"ReadOutput {json.dumps({'output': rows[-1]['id'] if rows else 1})}"
-    return Other(
-        "What was delivered (a beginning of each; open what your verdict rests on):", items, "outputs", how, total
-    )
-
-
-def _delivers(must_haves: Sequence[str], locale: str) -> str:
-    return phrase("Delivers {}", locale, ", ".join(must_haves)) if must_haves else ""
-
-
-async def _findings(readers: Readers, about: Commission, task: Task) -> Other:
-    """What earlier refusals found, by the numbers that later ones name (F8)."""
-    reviews, locale = await _reviews(readers, about, task, 20), about.company.locale
-    items = tuple(
-        entry(
-            phrase("{} ({}, by {})", locale, one.number, one.finding.get("criterion", ""), one.reviewer)
-            + f": {one.finding.get('what', '')}",
-            f"Where: {one.finding.get('where', '')}",
-            f"Change: {one.finding.get('change', '')}",
-            f"Because: {one.finding.get('because', '')}",
-        )
-        for one in standing(reviews)
-    )
-    return Other("Findings of earlier reviews, by number:", items[:LINES], "findings", _task(task), len(items))
-
-
-async def _dispute(readers: Readers, about: Commission, task: Task) -> Other:
-    reviews = await _reviews(readers, about, task, REVIEWS)
-    items = tuple(
-        entry(
-            f"{one.reviewer}: {one.verdict}. {one.dimensions.get('summary', '')}",
-            phrase("{} answers {}: {}", about.company.locale, one.rebutted_by, one.rebuttal_answer, one.rebuttal)
-            if one.rebuttal_answer
-            else "",
-        )
-        for one in reversed(reviews)
-    )
-    return Other("The verdicts and what was answered, oldest first:", items, "verdicts", _task(task))
-
-
-async def _reviews(readers: Readers, about: Commission, task: Task, most: int) -> list[Review]:
-    """The newest verdicts that this agent may see (S2-20), newest first."""
-    seen = f"subject = 'task' AND subject_id = :task AND {REVIEW_SEEN} ORDER BY id DESC LIMIT {most}"
-    return await readers.entities(Review, seen, task=task.id, **_sees(about))
-
-
-async def _round_review(readers: Readers, about: Commission) -> Errand:
-    round_ = about.round
-    if round_ is None:
-        return Errand((), {"round_number": 1, "round_cap": about.goal.round_cap if about.goal else 1})
-    material, locale = await round_material(readers, round_.id), about.company.locale
-    snapshot, outputs, comments = (material[name] for name in ("goal_snapshot", "round_outputs", "round_comments"))
-    how = f"ReadRound {json.dumps({'round': round_.id})}"
-    tasks = tuple(
-        entry(
-            f"T{one['id']}, {one['status']}{_named(one['must_haves'])}: {one['title']}",
-            f"Why: {one['reason'][:300]}" if one["reason"] else "",
-        )
-        for one in snapshot["tasks"]
-    )
-    delivered = tuple(
-        entry(
-            phrase("{} of {}", locale, f"O{one['id']}", f"T{one['task']}")
-            + f", {one['type']}{_named(one['must_haves'])}"
-            + (phrase(" [a newer run of its task delivered]", locale) if one["superseded"] else "")
-            + f": {one['title']}",
-            one["summary"],
-        )
-        for one in outputs["outputs"]
-    )
-    decided = tuple(entry(f"[{one['state']}] {one['text']}") for one in snapshot["decisions"])
-    # The words at the goal itself stand with its other comments.
-    of_tasks = [one for one in comments["comments"] if one["task"] is not None]
-    said = tuple(
-        entry(f"{one['author']} ({one['kind']}), T{one['task']}: {one['body'][:600]}") for one in reversed(of_tasks)
-    )
-    others = (
-        Other("The tasks of the round:", tasks, "tasks of the round", how, len(tasks) + snapshot["tasks_left_out"]),
-        Other("What they delivered:", delivered, "outputs", f"ListOutputs {json.dumps({'round': round_.id})}",
-              outputs["total"]),
-        Other("What was decided, and whether an output carries it:", decided, "decisions", _goal(about)),
-        Other("What was said at them, newest first:", said, "comments of the round", how,
-              len(said) + comments["left_out"]),
-    )  # fmt: skip
-    return Errand((), {"round_number": round_.number, "round_cap": snapshot["round_cap"]}, others)
-
-
-def _named(must_haves: Sequence[str]) -> str:
-    return f" ({', '.join(must_haves)})" if must_haves else ""
 
 
 async def _report(readers: Readers, about: Commission) -> Errand:
     rows = await readers.all(
         "SELECT outputs.id, task_id, outputs.type, outputs.title, outputs.summary, outputs.must_haves,"
         " count(*) OVER () AS total FROM outputs JOIN tasks ON tasks.id = task_id AND tasks.status = 'done'"
-        f" WHERE outputs.goal_id = :goal ORDER BY outputs.id DESC LIMIT {LINES}",
+        f" WHERE outputs.goal_id = :goal ORDER BY outputs.id DESC LIMIT {ENTRIES}",
         goal=about.goal.id if about.goal else None,
     )
     items = tuple(
         entry(
             phrase("{} of {}", about.company.locale, f"O{row['id']}", f"T{row['task_id']}")
-            + f", {row['type']}{_named(json.loads(row['must_haves']))}: {row['title']}",
+            + f", {row['type']}{named(json.loads(row['must_haves']))}: {row['title']}",
             row["summary"],
         )
         for row in rows
@@ -304,7 +160,7 @@ async def _mention(readers: Readers, about: Commission) -> Errand:
     template = MAIL.get(said.kind) or (DELEGATE if said.kind == CommentKind.DECISION else MENTION)
     before = await readers.entities(Comment, "id = :id", id=said.reply_to) if said.reply_to is not None else []
     ids = json.dumps([one.id for one in (said, *before)])
-    seen = await readers.entities(Comment, f"{_IN} AND {COMMENT_SEEN}", ids=ids, **_sees(about))
+    seen = await readers.entities(Comment, f"{_IN} AND {COMMENT_SEEN}", ids=ids, **about.sees)
     may_read = {one.id for one in seen}
     others = [_word(f"The words that called you (C{said.id}, by {said.author})", said, may_read)]
     others += [_word(f"They answer C{one.id} by {one.author}", one, may_read) for one in before]
@@ -313,14 +169,10 @@ async def _mention(readers: Readers, about: Commission) -> Errand:
 
 def _word(head: str, said: Comment, may_read: Container[int]) -> Other:
     """A comment by itself; what is hidden from this agent is only named (S2-20)."""
+    how = f"ReadText {json.dumps({'of': f'comment:{said.id}', 'field': 'body'})}"
     if said.id in may_read:
-        return Other(f"{head}:", (said.body,), "words", "")
-    return Other(f"{head}, words that you may not read yet:", ("…",), "words", "")
-
-
-def _sees(about: Commission) -> dict[str, object]:
-    """The parameters of what is visible: those of this agent."""
-    return {"me": about.agent.slug, "sees_all": 0}
+        return Other(f"{head}:", (said.body,), "words", how)
+    return Other(f"{head}, words that you may not read yet:", ("…",), "words", how)
 
 
 async def _heartbeat(readers: Readers, about: Commission) -> Errand:
@@ -359,8 +211,9 @@ async def _propose(readers: Readers, about: Commission) -> Errand:
 
 async def _stall(readers: Readers, about: Commission) -> Errand:
     why = about.round.answers.get("stalled", "") if about.round is not None else ""
-    others = (Other("Why it stands still:", (why,) if why else (), "reasons", ""), await _open_tasks(readers, about))
-    return Errand((), {}, others)
+    how = f"ReadRound {json.dumps({'round': about.round.id})}" if about.round is not None else ""
+    reasons = Other("Why it stands still:", (why,) if why else (), "reasons", how)
+    return Errand((), {}, (reasons, await _open_tasks(readers, about)))
 
 
 async def _open_tasks(readers: Readers, about: Commission) -> Other:
@@ -368,7 +221,7 @@ async def _open_tasks(readers: Readers, about: Commission) -> Other:
     rows = await readers.all(
         "SELECT id, title, status, end_state, must_haves, capabilities, reason, count(*) OVER () AS total FROM tasks"
         " WHERE goal_id = :goal AND status NOT IN ('done', 'failed', 'cancelled')"
-        f" ORDER BY id DESC LIMIT {LINES}",
+        f" ORDER BY id DESC LIMIT {ENTRIES}",
         goal=goal,
     )
     items = tuple(
@@ -392,22 +245,22 @@ _TOLD = {"end_state": "End state", "must_haves": "Must-haves", "capabilities": "
 
 def _note(about: Commission) -> Other:
     note = about.goal.reason if about.goal else ""
-    return Other("What you are to take into account:", (note,) if note else (), "notes", _goal(about))
+    return Other("What you are to take into account:", (note,) if note else (), "notes", goal_call(about.goal))
 
 
 def _out_of_scope(about: Commission) -> list[Other]:
     lines = about.goal.out_of_scope if about.goal else ()
-    return [Other("Out of scope:", tuple(map(entry, lines)), "lines", _goal(about))]
+    return [Other("Out of scope:", tuple(map(entry, lines)), "lines", goal_call(about.goal))]
 
 
 async def _staff(readers: Readers) -> list[Other]:
-    rows = await readers.entities(AgentRecord, f"status <> 'terminated' ORDER BY id LIMIT {LINES + 1}")
+    rows = await readers.entities(AgentRecord, f"status <> 'terminated' ORDER BY id LIMIT {ENTRIES + 1}")
     total = int(await readers.value("SELECT count(*) FROM agents WHERE status <> 'terminated'"))
     items = tuple(
         entry(
             f"{one.slug}, {one.role}, {one.status}" + (f": {', '.join(one.capabilities)}" if one.capabilities else "")
         )
-        for one in rows[:LINES]
+        for one in rows[:ENTRIES]
     )
     return [Other("Who is here:", items, "agents", "ReadStaff {}", total)]
 
@@ -415,27 +268,19 @@ async def _staff(readers: Readers) -> list[Other]:
 async def _asked(readers: Readers) -> list[Other]:
     rows = await readers.all(
         "SELECT id, kind, entity, title, count(*) OVER () AS total FROM approvals WHERE status = 'pending'"
-        f" ORDER BY id LIMIT {LINES}"
+        f" ORDER BY id LIMIT {ENTRIES}"
     )
     items = tuple(entry(f"Q{row['id']}, {row['kind']}, {row['entity']}: {row['title']}") for row in rows)
     how = "ReadGoal, of the goal in question"
     return [Other("What waits for the operator already:", items, "questions", how, rows[0]["total"] if rows else 0)]
 
 
-def _task(task: Task) -> str:
-    return f"ReadTask {json.dumps({'task': task.id, 'expand': True})}"
-
-
-def _goal(about: Commission) -> str:
-    return f"ReadGoal {json.dumps({'goal': about.goal.id})}" if about.goal is not None else "ListGoals {}"
-
-
 _OF: Mapping[RunKind, Callable[[Readers, Commission], Awaitable[Errand]]] = {
     RunKind.BROADCAST: _broadcast,
     RunKind.EXECUTE: _execute,
-    RunKind.REVIEW: _review,
-    RunKind.RULE: _review,
-    RunKind.ROUND_REVIEW: _round_review,
+    RunKind.REVIEW: review,
+    RunKind.RULE: review,
+    RunKind.ROUND_REVIEW: round_review,
     RunKind.REPORT: _report,
     RunKind.PLAN: _planning,
     RunKind.SPLIT: _planning,

@@ -10,7 +10,7 @@ from core.domain.limits import REVIEW_ATTEMPTS
 from core.domain.reviewing import ASKS, FREEDOM, required_dimensions
 from core.domain.states import Role, RunKind
 from core.prompting.counting import count
-from core.prompting.facts import Commission, Listing, Other, PromptFacts
+from core.prompting.facts import Commission, Listing, PromptFacts, goal_call, task_call
 from core.prompting.fence import fence, one_line, visible
 from core.prompting.gathering_lines import phrase
 from core.prompting.prompt import Layer, LayerName, LeftOut
@@ -123,7 +123,7 @@ class Writer:
             ],
             **self._of_task(task, cut),
         }  # fmt: skip
-        texts = [LeftOut("ends of long texts", self._clipped, self._task_call() if task else self._goal_call())]
+        texts = [LeftOut("ends of long texts", self._clipped, self._task_call())]
         told = _told([*left, *texts])
         rendered = self._render("layers/task", {**facts, "left_out": [_as_facts(one) for one in told]})
         return self._made(LayerName.TASK, [rendered], told)
@@ -281,12 +281,10 @@ class Writer:
         return [fence("\n".join(lines), label, self._nonce)]
 
     def _task_call(self) -> str:
-        task = self.about.task
-        return f"ReadTask {json.dumps({'task': task.id, 'expand': True})}" if task is not None else self._goal_call()
+        return self._goal_call() if self.about.task is None else task_call(self.about.task)
 
     def _goal_call(self) -> str:
-        goal = self.about.goal
-        return f"ReadGoal {json.dumps({'goal': goal.id})}" if goal is not None else "ListGoals {}"
+        return goal_call(self.about.goal)
 
 
 def _told(left: Iterable[LeftOut]) -> list[LeftOut]:
@@ -315,6 +313,3 @@ def full(facts: PromptFacts) -> Cut:
         items=sum(len(other.items) for other in facts.others), length=2_000, musts=max(len(facts.musts), 50),
         reads=len(facts.api["reads"]),
     )  # fmt: skip
-
-
-__all__ = ["Cut", "Other", "Writer", "full"]
