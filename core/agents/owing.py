@@ -8,6 +8,7 @@ from core.domain.states import Role, RunKind
 from core.reading.offered import offered
 
 NO_REPLY = "NO_REPLY"
+REMINDERS = 2  # how often a run that ends in words is told what it owes
 _MARKS = "`*_\"'. "
 # Where only these end the work. In other kinds of runs any command that is offered does.
 _ENDS: Mapping[RunKind, frozenset[str]] = {

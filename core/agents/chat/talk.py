@@ -6,16 +6,15 @@ from core.agents.chat.ending import Ended
 from core.agents.chat.meter import Meter
 from core.agents.chat.settings import ChatSettings
 from core.agents.chat.shorter import shorter
-from core.agents.chat.words import words
+from core.agents.giving_up import block_task, not_done
 from core.agents.models.conversation import Answer, FinishReason, Message, ModelRequest, Text, User
 from core.agents.models.errors import Failure, ModelError
-from core.agents.owing import is_no_reply, owed_by
+from core.agents.owing import REMINDERS, is_no_reply, owed_by
 from core.agents.runner import Assignment, Desk, Outcome, Told
 from core.agents.stuck import Stuck
-from core.domain.errors import Fenced, OpsroomError
-from core.domain.states import RunKind, RunStatus
+from core.agents.words import words
+from core.domain.states import RunStatus
 
-NUDGES = 2
 _SHORT_ANSWER = 1024  # tokens that are left for an answer once the window proved to be small
 _REASON = 300  # code points of a model's own words in an outcome
 
@@ -65,7 +64,7 @@ class Talk:
                 return Outcome(exit_kind="no_reply")
             else:
                 self._nudge(answer)
-        raise Ended(RunStatus.FAILED, "turns", f"it was not done after {self._settings.turns} turns")
+        raise Ended(RunStatus.FAILED, "turns", not_done(self._settings.turns))
 
     async def _answer(self) -> Answer:
         """The next answer. Once a run, a conversation that is too long is sent again, shorter."""
@@ -119,37 +118,22 @@ class Talk:
                 self.met = True
             why = why or self._circling(turn, done)
         if why:
-            await self._block(why)
+            if not self.met:
+                await block_task(self._assignment, self._desk, why)
             raise Ended(RunStatus.FAILED, "stuck", why)
 
     def _circling(self, turn: int, done: Done) -> str:
         return self._stuck.note(turn, done.action, done.error or done.result.text, failed=bool(done.error))
 
-    async def _block(self, why: str) -> None:
-        """A task whose run is stuck is blocked, so that the coordinator, then the operator, looks at it.
-
-        Whoever claimed it next would likely be stuck in the same place. What was not begun simply goes back.
-        """
-        task = self._assignment.task
-        if self._assignment.run.kind != RunKind.EXECUTE or task is None or self.met:
-            return
-        reason = f"Its run was stuck and was ended: {why}"
-        try:
-            await self._desk.call("BlockTask", task=task.id, block_kind="capability", reason=reason)
-        except Fenced:
-            raise
-        except OpsroomError as error:
-            self._desk.tell(Told.REFUSED, command="BlockTask", error=error.message)
-
     def _nudge(self, answer: Answer) -> None:
         """Words without the call that the run owes: the model is told so, at most twice (Ended then)."""
         is_cut = answer.finish.reason is FinishReason.LENGTH
-        if self._nudged == NUDGES:
+        if self._nudged == REMINDERS:
             if is_cut:
                 bound = self._settings.answer_tokens
                 raise Ended(RunStatus.FAILED, "length", f"its answers are cut off at {bound} tokens")
             said = answer.text.strip()[:_REASON]
-            told = f"it ended in words without a call on the board, after {NUDGES} reminders: {said}"
+            told = f"it ended in words without a call on the board, after {REMINDERS} reminders: {said}"
             raise Ended(RunStatus.PROTOCOL_VIOLATION, "no_board_call", told)
         self._nudged += 1
         names = ", ".join(tool.name for tool in self._tools if tool.name in self._owed.commands)
@@ -158,7 +142,7 @@ class Talk:
             told = f"{self._words('cut', bound=self._settings.answer_tokens)} {told}"
         elif not answer.text.strip():
             told = f"{self._words('empty')} {told}"
-        self._desk.tell(Told.NOTICE, text=f"reminded ({self._nudged} of {NUDGES}): {told}")
+        self._desk.tell(Told.NOTICE, text=f"reminded ({self._nudged} of {REMINDERS}): {told}")
         self._messages.append(User(told))
 
     def _words(self, name: str, **values: object) -> str:

@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from core.agents.access import Heard
-from core.agents.chat.words import words
+from core.agents.giving_up import block_task
 from core.agents.models.keys import Secret
-from core.agents.owing import owed_by
-from core.agents.programs.catalogue import Start, program_of
+from core.agents.owing import REMINDERS, owed_by
+from core.agents.programs.catalogue import Start, Startable, program_of
 from core.agents.programs.debt import Debt
 from core.agents.programs.ending import Facts, no_board_call, outcome_of
 from core.agents.programs.environment import environment_of
@@ -21,11 +21,11 @@ from core.agents.programs.settings import CommandSettings, Place, place_of, sett
 from core.agents.programs.started import End, Program, Skipped
 from core.agents.programs.watching import Watch
 from core.agents.runner import Assignment, Desk, Outcome, Told
-from core.domain.errors import BoardError, Fenced, OpsroomError
-from core.domain.states import RunKind, RunStatus
+from core.agents.words import words
+from core.domain.errors import BoardError
+from core.domain.states import RunStatus
 
 KIND = "command"
-NUDGES = 2
 _AT_ONCE = 256 * 1024  # bytes of a line that are parsed on the loop
 
 
@@ -53,7 +53,7 @@ class CommandRunner:
         place = await place_of(settings, first.argv, assignment.folder, assignment.agent.slug, self._ours)
         for name in place.missing:
             desk.tell(Told.NOTICE, text=f"the variable {name} is not set: the program goes without it")
-        work = _Work(assignment, desk, settings, place, self._ours)
+        work = _Work(assignment, desk, settings, program, place, self._ours)
         assignment.access.listeners.append(work.hear)
         try:
             outcome = await work.through()
@@ -70,8 +70,9 @@ class _Work:
     """One run: a process, and where its program can be gone on with, those after it."""
 
     def __init__(
-        self, assignment: Assignment, desk: Desk, settings: CommandSettings, place: Place, ours: Mapping[str, str]
-    ) -> None:
+        self, assignment: Assignment, desk: Desk, settings: CommandSettings, program: Startable, place: Place,
+        ours: Mapping[str, str],
+    ) -> None:  # fmt: skip
         assert assignment.access is not None
         self._assignment = assignment
         self._access = assignment.access
@@ -79,7 +80,7 @@ class _Work:
         self._settings = settings
         self._place = place
         self._ours = ours
-        self._program = program_of(settings)
+        self._program = program
         self._owed = owed_by(assignment.agent.role, assignment.run.kind)
         self._stopped: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
         self._began = asyncio.get_running_loop().time()
@@ -97,15 +98,16 @@ class _Work:
     async def through(self) -> Outcome:
         """Run, and remind of what is owed where the program can be gone on with. Raises Fenced."""
         prompt = f"{self._assignment.prompt.text}\n\n{self._access.told(self._assignment.company.locale)}\n"
-        for reminders in range(NUDGES + 1):
+        for reminders in range(REMINDERS + 1):
             outcome = await self._once(prompt)
             if outcome is not None:
-                await self._block_if_stuck(outcome)
+                if outcome.exit_kind == "stuck":
+                    await block_task(self._assignment, self._desk, outcome.detail)
                 return outcome
             if not (self._program.resumes and self.watch.session):
                 return no_board_call(self.watch.last_words, reminders)
             prompt = self._reminder(reminders + 1)
-        return no_board_call(self.watch.last_words, NUDGES)
+        return no_board_call(self.watch.last_words, REMINDERS)
 
     async def _once(self, prompt: str) -> Outcome | None:
         self.watch.begin()
@@ -199,18 +201,5 @@ class _Work:
     def _reminder(self, count: int) -> str:
         name = "owes_or_silent" if self._owed.silence else "owes"
         text = words(self._assignment.company.locale, name, commands=", ".join(sorted(self._owed.commands)))
-        self._desk.tell(Told.NOTICE, text=f"reminded ({count} of {NUDGES}): {text}")
+        self._desk.tell(Told.NOTICE, text=f"reminded ({count} of {REMINDERS}): {text}")
         return f"{text}\n\n{self._access.told(self._assignment.company.locale)}\n"
-
-    async def _block_if_stuck(self, outcome: Outcome) -> None:
-        """A task whose run is stuck is blocked, so that the coordinator, then the operator, looks at it."""
-        task = self._assignment.task
-        if outcome.exit_kind != "stuck" or self._assignment.run.kind != RunKind.EXECUTE or task is None:
-            return
-        reason = f"Its run was stuck and was ended: {outcome.detail}"
-        try:
-            await self._desk.call("BlockTask", task=task.id, block_kind="capability", reason=reason)
-        except Fenced:
-            raise
-        except OpsroomError as error:
-            self._desk.tell(Told.REFUSED, command="BlockTask", error=error.message)

@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Callable
 
+from core.agents.giving_up import not_done
 from core.agents.models.keys import Secret, scrub
 from core.agents.owing import is_no_reply
 from core.agents.programs.pieces import (
@@ -120,8 +121,7 @@ class Watch:
     def _turned(self) -> None:
         self._turns += 1
         if self._turns > self._settings.turns:
-            told = f"it was not done after {self._settings.turns} turns"
-            self._stop(Outcome(RunStatus.FAILED, "turns", told))
+            self._stop(Outcome(RunStatus.FAILED, "turns", not_done(self._settings.turns)))
 
     async def _used(self, used: Used) -> None:
         tally = self.tally
