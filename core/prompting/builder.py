@@ -1,7 +1,7 @@
 """The door of this folder: the prompt of a run, and of one that is only thought of."""
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
 from core.blackboard.queries import PENDING_APPROVALS
@@ -19,6 +19,7 @@ from core.prompting.gathering import gather_prompt
 from core.prompting.layers import Writer
 from core.prompting.prompt import Prompt
 from core.prompting.templates import Library
+from core.reading.offered import KINDS
 
 __all__ = [
     "KINDS",
@@ -33,18 +34,6 @@ __all__ = [
     "written",
 ]
 
-# Who gets which kinds of run, as the rules of the tick queue them.
-KINDS: Mapping[Role, tuple[RunKind, ...]] = {
-    Role.CEO: (RunKind.HEARTBEAT, RunKind.PROPOSE, RunKind.MENTION),
-    Role.COORDINATOR: (
-        RunKind.EXPLORE, RunKind.SPLIT, RunKind.PLAN, RunKind.STALL, RunKind.RULE, RunKind.ROUND_REVIEW,
-        RunKind.REPORT, RunKind.MENTION,
-    ),
-    Role.PLANNER: (RunKind.SPLIT, RunKind.MENTION),
-    Role.EXECUTOR: (RunKind.DISCUSS, RunKind.BROADCAST, RunKind.EXECUTE, RunKind.MENTION),
-    Role.REVIEWER: (RunKind.REVIEW, RunKind.MENTION),
-    Role.CHALLENGER: (RunKind.REVIEW, RunKind.MENTION),
-}  # fmt: skip
 _BEGUN_BY = {
     RunKind.HEARTBEAT: Trigger.HEARTBEAT, RunKind.PROPOSE: Trigger.IDLE, RunKind.MENTION: Trigger.OPERATOR,
 }  # fmt: skip

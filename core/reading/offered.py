@@ -22,6 +22,18 @@ from core.domain.states import Role, RunKind
 from core.reading.chinese import ABOUT
 from core.reading.registry import READS, RegisteredRead
 
+# Who gets which kinds of run, as the rules of the tick queue them.
+KINDS: Mapping[Role, tuple[RunKind, ...]] = {
+    Role.CEO: (RunKind.HEARTBEAT, RunKind.PROPOSE, RunKind.MENTION),
+    Role.COORDINATOR: (
+        RunKind.EXPLORE, RunKind.SPLIT, RunKind.PLAN, RunKind.STALL, RunKind.RULE, RunKind.ROUND_REVIEW,
+        RunKind.REPORT, RunKind.MENTION,
+    ),
+    Role.PLANNER: (RunKind.SPLIT, RunKind.MENTION),
+    Role.EXECUTOR: (RunKind.DISCUSS, RunKind.BROADCAST, RunKind.EXECUTE, RunKind.MENTION),
+    Role.REVIEWER: (RunKind.REVIEW, RunKind.MENTION),
+    Role.CHALLENGER: (RunKind.REVIEW, RunKind.MENTION),
+}  # fmt: skip
 # What puts the tasks of a goal right, for who leads.
 _TASKS = ("CreateTask", "EditTask", "AddDependency", "WaiveDependency", "SplitTask", "CancelTask", "SendBackTask")
 # What a CEO may do in each of its runs; its mode says what is due (S0-12, S1-04).

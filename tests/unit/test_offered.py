@@ -19,7 +19,7 @@ from core.commands.door import capacities_of
 from core.commands.registry import REGISTRY, Answer, letters, parse
 from core.domain.states import Role, RunKind
 from core.reading.chinese import ABOUT
-from core.reading.offered import COMMANDS, MENTIONED, QUERIES, api_facts, offered, tools
+from core.reading.offered import COMMANDS, KINDS, MENTIONED, QUERIES, api_facts, offered, tools
 from core.reading.registry import READS, parse_query
 from core.simulation.agents import Player
 from core.simulation.habits import USUAL
@@ -27,23 +27,6 @@ from core.simulation.policy import Bounds, Person, Policy
 from core.simulation.trial import Size, trial
 
 AGENTS = letters("ACRX")
-# Who has a run of which kind: the ticker's own rules.
-RUNS: dict[RunKind, tuple[Role, ...]] = {
-    RunKind.PROPOSE: (Role.CEO,),
-    RunKind.HEARTBEAT: (Role.CEO,),
-    RunKind.EXPLORE: (Role.COORDINATOR,),
-    RunKind.SPLIT: (Role.PLANNER, Role.COORDINATOR),
-    RunKind.DISCUSS: (Role.EXECUTOR,),
-    RunKind.PLAN: (Role.COORDINATOR,),
-    RunKind.BROADCAST: (Role.EXECUTOR,),
-    RunKind.EXECUTE: (Role.EXECUTOR,),
-    RunKind.REVIEW: (Role.REVIEWER, Role.CHALLENGER),
-    RunKind.RULE: (Role.COORDINATOR,),
-    RunKind.MENTION: tuple(Role),
-    RunKind.ROUND_REVIEW: (Role.COORDINATOR,),
-    RunKind.STALL: (Role.COORDINATOR,),
-    RunKind.REPORT: (Role.COORDINATOR,),
-}
 # By which calls a run comes to its end, in whatever way (S2-05, S3-02, S3-08, S3-12).
 ENDS: dict[RunKind, set[str]] = {
     RunKind.PROPOSE: {"CreateGoal"},
@@ -68,7 +51,7 @@ KNOWINGLY_NOT = {
 
 
 def kinds() -> Iterator[tuple[RunKind, Role]]:
-    return ((kind, role) for kind, roles in RUNS.items() for role in roles)
+    return ((kind, role) for role, kinds_of_it in KINDS.items() for kind in kinds_of_it)
 
 
 class Called(ast.NodeVisitor):
@@ -135,7 +118,7 @@ def called_by_agents(kind: RunKind) -> set[str]:
 def test_what_our_agents_call_is_offered(kind: RunKind) -> None:
     called = called_by_agents(kind)
     assert called, "the look at the sources found nothing"
-    may = set().union(*(offered(role, kind).names for role in RUNS[kind]))
+    may = set().union(*(offered(role, kind).names for role in Role if kind in KINDS[role]))
     assert {command for command in called - may if (kind, command) not in KNOWINGLY_NOT} == set()
 
 
@@ -261,5 +244,6 @@ async def test_in_a_long_life_nothing_is_called_that_was_not_offered(
     policy = Policy(habits=USUAL, operator=Person(explore=seed == 2), caps=Bounds(round_cap=3))
     await trial(tmp_path, policy, Size(ticks=100, tasks=3 * (seed == 3)), seed)
     assert len({kind for _, kind, _ in called}) >= 6
+    assert all(kind in KINDS[role] for role, kind, _ in called)
     strange = {(kind, name) for role, kind, name in called if name not in offered(role, kind).names}
     assert strange <= KNOWINGLY_NOT
