@@ -7,7 +7,8 @@ import sys
 from typing import Any, NoReturn
 
 from tui.cli.exits import Exit
-from tui.cli.table import GROUPS, SUBCOMMANDS, Subcommand
+from tui.cli.table import GROUPS, SUBCOMMANDS
+from tui.cli.table.row import Subcommand
 
 _FIRST_WORDS = tuple(dict.fromkeys(subcommand.words[0] for subcommand in SUBCOMMANDS))
 _PLURAL = {"knowledge": "knowledge", "prompts": "prompts"}
