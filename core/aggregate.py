@@ -121,8 +121,14 @@ async def _snapshot(readers: Readers, round_: Round) -> dict[str, Any]:
 
 async def light_outputs(readers: Readers, goal_id: int) -> list[Output]:
     """The outputs of a goal without their content (empty where there is one)."""
-    names = ", ".join("'' AS content" if name == "content" else name for name in fields_of(Output))
-    rows = await readers.all(f"SELECT {names} FROM outputs WHERE goal_id = :goal ORDER BY id", goal=goal_id)
+    return await light_outputs_where(readers, "goal_id = :goal ORDER BY id", goal=goal_id)
+
+
+async def light_outputs_where(readers: Readers, where: str, **parameters: object) -> list[Output]:
+    """The same for a condition written by us, with its parameters."""
+    light = "CASE WHEN content IS NOT NULL THEN '' END AS content"
+    names = ", ".join(light if name == "content" else name for name in fields_of(Output))
+    rows = await readers.all(f"SELECT {names} FROM outputs WHERE {where}", **parameters)
     return [from_values(Output)(row) for row in rows]
 
 

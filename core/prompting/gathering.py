@@ -14,12 +14,11 @@ from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
+from core.aggregate import light_outputs_where
 from core.blackboard.readers import Readers
-from core.blackboard.rows import from_values
 from core.domain.coverage import cover
 from core.domain.entities import Comment, Goal, Output, Round, Task
 from core.domain.guardrails import RedLine
-from core.domain.records import fields_of
 from core.domain.staff_files import FILES
 from core.domain.states import Role, RunKind, TaskStatus
 from core.prompting.facts import Commission, Listing, Must, Predecessor, PromptFacts
@@ -156,7 +155,7 @@ async def _predecessors(readers: Readers, task: Task | None) -> tuple[tuple[Pred
         "task_id IN (SELECT value FROM json_each(:ids)) AND run_id IS (SELECT run_id FROM outputs AS newer"
         f" WHERE newer.task_id = outputs.task_id ORDER BY id DESC LIMIT 1) ORDER BY id DESC LIMIT {10 * PREDECESSORS}"
     )
-    for output in await light(readers, last, ids=ids):
+    for output in await light_outputs_where(readers, last, ids=ids):
         outputs.setdefault(output.task_id or 0, []).append(output)
     found = [
         Predecessor(
@@ -169,14 +168,6 @@ async def _predecessors(readers: Readers, task: Task | None) -> tuple[tuple[Pred
     return tuple(found), int(rows[0]["total"])
 
 
-async def light(readers: Readers, where: str, **parameters: object) -> list[Output]:
-    """Outputs for a condition written by us, without their content (empty where there is one)."""
-    names = ", ".join("CASE WHEN content IS NOT NULL THEN '' END AS content" if name == "content" else name
-                      for name in fields_of(Output))  # fmt: skip
-    rows = await readers.all(f"SELECT {names} FROM outputs WHERE {where}", **parameters)
-    return [from_values(Output)(row) for row in rows]
-
-
 async def _musts(readers: Readers, goal: Goal | None) -> tuple[Must, ...]:
     """The goal's must-haves with what covers them (D-08), found in the newest done tasks that have any."""
     if goal is None or not goal.must_haves:
@@ -185,7 +176,7 @@ async def _musts(readers: Readers, goal: Goal | None) -> tuple[Must, ...]:
     tasks = await readers.entities(Task, done, goal=goal.id)
     ids = json.dumps([task.id for task in tasks])
     of_them = f"task_id IN (SELECT value FROM json_each(:ids)) ORDER BY id DESC LIMIT {COVERING}"
-    outputs = await light(readers, of_them, ids=ids) if tasks else []
+    outputs = await light_outputs_where(readers, of_them, ids=ids) if tasks else []
     found = cover(goal, tasks, outputs, ()).must_haves
     verify = {must["id"]: must.get("verify", "") for must in goal.must_haves}
     return tuple(
