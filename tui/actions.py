@@ -223,9 +223,14 @@ class Hint:
 
 def footer(situation: Situation, most: int = 7) -> list[Hint]:
     """At most so many keys that apply now, with their words; help is always among them."""
-    able = [action for action in ACTIONS if action.rank < 9 and not action.why_not(situation)]
-    chosen = sorted(able, key=lambda action: action.rank)[:most]
-    return [Hint(each.shown_key, label_of(each, situation), each.rank) for each in ACTIONS if each in chosen]
+    # What the selected item names as its key stands there, too.
+    ranks = {
+        action.name: 1 if action.rank == 9 and action.shown_key in situation.choices else action.rank
+        for action in ACTIONS
+    }
+    able = [action for action in ACTIONS if ranks[action.name] < 9 and not action.why_not(situation)]
+    chosen = sorted(able, key=lambda action: ranks[action.name])[:most]
+    return [Hint(each.shown_key, label_of(each, situation), ranks[each.name]) for each in ACTIONS if each in chosen]
 
 
 def fallback(situation: Situation, key: str) -> Choice | None:

@@ -319,8 +319,12 @@ class Projection:
 
     def _marked(self, item: InboxItem) -> InboxItem:
         """A draft that came back says so."""
-        version = self.came_back.version(int(item.entity.partition(":")[2])) if item.kind == "draft" else 0
+        version = self.version_of(item)
         return replace(item, why=f"it came back, version {version}; {item.why}") if version else item
+
+    def version_of(self, item: InboxItem) -> int:
+        """Which version of a draft waits that was sent back; 0 for all else."""
+        return self.came_back.version(int(item.entity.partition(":")[2])) if item.kind == "draft" else 0
 
     def items_of(self, ref: str) -> list[InboxItem]:
         """What waits for a person about one thing."""

@@ -3,8 +3,10 @@
 import re
 from dataclasses import dataclass
 
+from core.domain.entities import Run
+from core.domain.states import RunKind, RunStatus
 from core.prompting.prompt import LayerName, LeftOut
-from tui.text import amount
+from tui.text import amount, in_words
 
 ABOUT: dict[LayerName, str] = {
     LayerName.SELF: "who it is",
@@ -19,6 +21,22 @@ ABOUT: dict[LayerName, str] = {
     LayerName.KNOWLEDGE: "knowledge",
 }
 FULL, EMPTY = "━", "╌"  # told apart by their strokes, not by colour
+
+
+def is_planned(run: Run) -> bool:
+    """Whether it was not told anything yet."""
+    return run.status in (RunStatus.QUEUED, RunStatus.STARTING) and not run.prompt_hash
+
+
+def words_of_run(run: Run, slug: str, verb: str) -> str:
+    """Whose prompt it is: what R12 of ada was told about T3 (execute)."""
+    about = f" about {'T' if run.task_id else 'G'}{run.task_id or run.goal_id}" if run.task_id or run.goal_id else ""
+    return f"what {run.name_tag} of {slug} {verb}{about} ({in_words(run.kind)})"
+
+
+def words_of_plan(slug: str, task: int | None, kind: RunKind) -> str:
+    """Whose prompt it would be: what ada would be told now about T3 (execute)."""
+    return f"what {slug} would be told now{f' about T{task}' if task else ''} ({in_words(kind)})"
 
 
 def share(tokens: int, budget: int) -> int:

@@ -152,6 +152,11 @@ def counted(number: int, word: str) -> str:
     return f"{number} {word}{'' if number == 1 else 's'}"
 
 
+def capital(words: str) -> str:
+    """Return words that begin a sentence."""
+    return words[:1].upper() + words[1:]
+
+
 def in_words(word: object) -> str:
     """Return a word of the board as people read it: needs revision."""
     return str(word).replace("_", " ")

@@ -4,12 +4,14 @@ from collections.abc import Collection, Iterable, Sequence
 
 from pydantic import Field
 
+from core.blackboard.queries import ALIVE_GOALS
 from core.commands.must_haves import MustHaveDraft, delivered_ids
 from core.commands.registry import Act, Answer, Command, Lines, Reason, Text, Title, handles, letters
 from core.commands.shaping import cover_tasks, is_own_draft, require_read, text_hash
 from core.commands.tasks import NewTask, add_task
 from core.commands.telling import mention, say
 from core.domain.actors import HUMAN, Agent, Operator
+from core.domain.autonomy import is_idle
 from core.domain.discussion import placeholder_key
 from core.domain.entities import AgentRecord, Company, Goal, MustHave, Task
 from core.domain.errors import Conflict, Forbidden, Invalid
@@ -137,6 +139,18 @@ def _refuse_second_draft(act: Act, command: CreateGoal) -> None:
     if open_drafts:
         raise Conflict(
             f"{open_drafts[0].name_tag} is a CEO's draft that still waits for the operator.", "Edit that one (S1-18)."
+        )
+    _refuse_late_proposal(act)
+
+
+def _refuse_late_proposal(act: Act) -> None:
+    """A run that was begun because no goal was alive drafts none when one is by now (S1-01)."""
+    if not isinstance(act.actor, Agent) or act.own_run().kind != RunKind.PROPOSE:
+        return
+    alive = act.tx.select(Goal, f"{ALIVE_GOALS} ORDER BY id")
+    if not is_idle(act.tx.get(Company, 1), alive):
+        raise Conflict(
+            f"{alive[-1].name_tag} is alive by now; nothing was drafted.", "End this run; no goal is needed."
         )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib.resources import files
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:  # jinja2 is imported on first use: the room paints before
 
 TOKENS_MAX = 500  # of one template, S3-22
 FILE_MAX = 16_384  # bytes
+FILES_LOOKED_AT = 2_000  # of a company's own folder
 RENDERED_MAX = 1_000_000  # code points of a template with the facts of the board
 OWN = " (the company's own)"
 
@@ -383,15 +385,15 @@ def _problem_of(error: Exception, file: str) -> Problem:
 
 
 def _strangers(folder: Path | None) -> list[Problem]:
-    """Files of a company that nothing reads: most likely a name that was misspelled."""
+    """Files of a company that nothing reads, hidden ones apart: most likely a misspelled name or a wrong folder."""
     if folder is not None and folder.is_symlink():
         return [Problem(f"prompts{OWN}", 0, "it is a link, and nothing in it is read: put a folder in its place")]
     if folder is None or not folder.is_dir():
         return []
     known = {f"{name}.{locale}.md" for name in TEMPLATES for locale in LOCALES}
-    found = sorted(path.relative_to(folder).as_posix() for path in folder.glob("*/*.md"))
+    found = (path.relative_to(folder) for path in islice(folder.rglob("*"), FILES_LOOKED_AT) if path.is_file())
     return [
         Problem(f"prompts/{one}{OWN}", 0, "nothing reads it: no template has this name")
-        for one in found
+        for one in sorted(path.as_posix() for path in found if not any(part.startswith(".") for part in path.parts))
         if one not in known
     ]

@@ -4,13 +4,11 @@ import asyncio
 import contextlib
 import os
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.blackboard.readers import Readers
-from core.commands.door import Door
 from core.domain.errors import BoardReadOnly
 from core.server.api import Backend
 
@@ -37,13 +35,6 @@ def bind(path: Path) -> socket.socket:
     finally:
         os.umask(before)
     return listener
-
-
-@asynccontextmanager
-async def serving(door: Callable[[], Door | None], path: Path, readers: Readers | None = None) -> AsyncIterator[None]:
-    """Serve the door on a unix socket for as long as the context lasts; with `readers`, also queries."""
-    async with socket_serving(Backend(door, readers, trusted=True, body_max=SOCKET_BODY_MAX), path):
-        yield
 
 
 @asynccontextmanager

@@ -4,26 +4,24 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from core.agents.chat.runner import ChatRunner
 from core.agents.models.prices import Price
 from core.agents.models.waiting import Retrying
-from core.agents.runner import Assignment, Desk, Outcome
-from core.commands.registry import Answer, parse
-from core.company import OpenCompany, create_company
+from core.company import OpenCompany
 from core.config import Config
-from core.domain.entities import AgentRecord, Entity, Run, Task
+from core.domain.entities import AgentRecord, Run
 from core.domain.states import RunKind
 from core.simulation.clock import Clock
+from tests import founding
 from tests.models.script import Act, Asked, Call, Turn
 from tests.models.server import ModelServer
 from tests.models.world import Wire
+from tests.stepped import Silent, Stepped
 
-E = TypeVar("E", bound=Entity)
 KEY = "sk-test-of-the-chat-0123456789"
 VARIABLE = "OPSROOM_TEST_CHAT_KEY"
-PATIENCE_S = 60.0
 HANDOFF = "Decisions: hours first, as most who stand there want them. Problems: none. Advice: hang it at eye level."
 # By what is on offer a script knows in which run it speaks.
 MARKS = {"ClaimTask": "broadcast", "SubmitTask": "execute", "ReviewTask": "review"}
@@ -76,34 +74,14 @@ class Scripts:
         return [asked for asked in self.server.requests if mark in asked.tools]
 
 
-class Silent:
-    """Colleagues without a model: they say nothing."""
-
-    async def run(self, assignment: Assignment, desk: Desk) -> Outcome:
-        return Outcome(exit_kind="no_reply")
-
-
-class Office:
+class Office(Stepped):
     """The open company of a test. `slept` are the waits of the model client, in seconds; nobody really waits."""
 
     def __init__(self, company: OpenCompany, clock: Clock, script: Scripts, runner: ChatRunner) -> None:
-        self.company = company
-        self.clock = clock
+        super().__init__(company, clock)
         self.script = script
         self.runner = runner
         self.slept: list[float] = []
-
-    async def do(self, command: str, **arguments: Any) -> Answer:
-        """A command of the operator."""
-        return await self.company.execute(parse(command, arguments))
-
-    async def all(self, cls: type[E], where: str = "true ORDER BY id", **parameters: Any) -> list[E]:
-        """Rows as they are now."""
-        return await self.company.board.readers.entities(cls, where, **parameters)
-
-    async def task(self) -> Task:
-        """The one task."""
-        return (await self.all(Task))[0]
 
     async def run(self, kind: RunKind | str) -> Run:
         """The newest run of a kind."""
@@ -113,36 +91,6 @@ class Office:
         """Who is called so."""
         return (await self.all(AgentRecord, "slug = :slug", slug=slug))[0]
 
-    async def begin(self) -> None:
-        """Half a minute passes; what is due begins."""
-        self.clock.advance(30_000)
-        assert self.company.ticker is not None
-        assert self.company.dispatcher is not None
-        await self.company.ticker.tick()
-        await self.company.dispatcher.start_queued()
-
-    async def step(self) -> None:
-        """What is due begins, and ends."""
-        await self.begin()
-        assert self.company.dispatcher is not None
-        async with asyncio.timeout(PATIENCE_S):
-            await self.company.dispatcher.idle()
-
-    async def ended(self, kind: RunKind | str, steps: int = 6) -> Run:
-        """Step until a run of this kind has ended; that run."""
-        for _ in range(steps):
-            await self.step()
-            if await self.all(Run, "kind = :kind", kind=str(kind)):
-                return await self.run(kind)
-        raise AssertionError(f"no {kind} run began: {[(r.kind, r.status, r.detail) for r in await self.all(Run)]}")
-
-    async def transcript(self, run: Run) -> str:
-        """All that a run told."""
-        transcripts = self.company._transcripts
-        assert transcripts is not None
-        await asyncio.to_thread(transcripts.flush)
-        return await asyncio.to_thread(self.company.transcript(run.id).read_text)
-
 
 @asynccontextmanager
 async def an_office(
@@ -151,7 +99,7 @@ async def an_office(
 ) -> AsyncIterator[Office]:  # fmt: skip
     """A started company with one task on offer; ada and rita are on the model, the others say nothing."""
     clock = Clock()
-    await create_company(folder, Config(name="Archive", mission="Be visited", locale=locale), clock=clock)
+    await founding.a_company(folder, Config(name="Archive", mission="Be visited", locale=locale), clock=clock)
     slept: list[float] = []
 
     async def sleep(seconds: float) -> None:
@@ -165,24 +113,10 @@ async def an_office(
     company = await OpenCompany.open(folder, {"chat": chat, "silent": Silent()}, role="owner", clock=clock)
     office = Office(company, clock, Scripts(server), chat)
     office.slept = slept
-    assert company.dispatcher is not None
-    company.board.follow(company.dispatcher.hear)
     url = server.url + ("/v1" if wire == "openai" else "")
     settings = {"kind": "chat", "url": url, "model": "scripted", "key": f"env:{VARIABLE}", "wire": wire, **runner}
     try:
-        staff = (("vera", "ceo", "silent"), ("cora", "coordinator", "silent"), ("ada", "executor", "chat"),
-                 ("rita", "reviewer", "chat"))  # fmt: skip
-        for slug, role, kind in staff:
-            await office.do(
-                "HireAgent", slug=slug, name=slug.title(), role=role, manager=None if role == "ceo" else "vera",
-                capabilities=["writing"] if role == "executor" else [],
-                runner=settings if kind == "chat" else {"kind": kind},
-            )  # fmt: skip
-        await office.do("StartCompany")
-        task = {"title": "Write the sign", "end_state": "A text with the hours.", "must_haves": ["M1"],
-                "capabilities": ["writing"]}  # fmt: skip
-        goal = await office.do("CreateGoal", title="Greet the visitors", must_haves=["a sign"], tasks=[task])
-        await office.do("DispatchGoal", goal=goal["id"], discussion=False)
+        await office.found({"ada": settings, "rita": settings})
         yield office
     finally:
         await company.close()

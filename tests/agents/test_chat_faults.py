@@ -13,10 +13,11 @@ from core.config import Config, PriceConfig, read_config, runner_kinds, write_co
 from core.domain.entities import Run
 from core.domain.states import RunStatus, TaskStatus
 from core.runners import runners_for
-from tests.agents.chat_support import CLAIM, KEY, PATIENCE_S, STARTED, WORK, Office, an_office, call
+from tests.agents.chat_support import CLAIM, KEY, STARTED, WORK, Office, an_office, call
 from tests.models.script import Act, Asked, Call, Drop, Hang, Raw, Refuse, Tokens, Turn
 from tests.models.server import ModelServer
 from tests.models.world import Wire
+from tests.stepped import PATIENCE_S
 
 pytestmark = pytest.mark.usefixtures("key")
 BRIEF = Retrying(tries=2)

@@ -108,3 +108,13 @@ def wire(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(HeadlessDriver, "is_headless", False)
     monkeypatch.setattr(HeadlessDriver, "write", lambda _self, data: written.append(data))
     return written
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A terminal that can be given to another program; what happened to it."""
+    happened: list[str] = []
+    monkeypatch.setattr(HeadlessDriver, "can_suspend", True)
+    monkeypatch.setattr(HeadlessDriver, "suspend_application_mode", lambda _self: happened.append("given"))
+    monkeypatch.setattr(HeadlessDriver, "resume_application_mode", lambda _self: happened.append("taken back"))
+    return happened

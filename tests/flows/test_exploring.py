@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from textual.pilot import Pilot
 
 from core.domain.actors import System
 from core.domain.entities import Comment
@@ -247,18 +248,22 @@ async def test_what_is_wrong_in_the_text_is_named_by_its_line_and_nothing_is_los
 DONE = [{**must, "verify": must.get("verify", "follow five")} for must in MUSTS]
 
 
+async def a_limit_is_written(pilot: Pilot[None], office: Office) -> None:
+    """A limit stands in the form of the goal that is talked about, not saved yet."""
+    await ready(pilot, office)
+    await press(pilot, "enter", "ctrl+e")
+    await settle_screen(pilot, GoalForm)
+    form = pilot.app.screen
+    assert isinstance(form, GoalForm)
+    form.text.text = form.text.text.replace("constraints:", "constraints:\nRead only")
+
+
 async def test_an_edit_of_a_talk_that_ended_meanwhile_is_asked_about_once(tmp_path: Path) -> None:
     async with an_office(tmp_path / "c") as office:
         goal = (await office.do("CreateGoal", title="Audit the folder", must_haves=DONE, explore=True))["id"]
         app = office.app()
         async with app.run_test(size=SMALL) as pilot:
-            await ready(pilot, office)
-            await press(pilot, "enter")
-            await settle_screen(pilot, Exploring)
-            await press(pilot, "ctrl+e")
-            await settle_screen(pilot, GoalForm)
-            form = app.screen
-            form.text.text = form.text.text.replace("constraints:", "constraints:\nRead only")
+            await a_limit_is_written(pilot, office)
             assert "the talk is over" not in shown(app)
             await office.do("ReadyGoal", goal=goal)
             await settle(pilot)
@@ -288,11 +293,7 @@ async def test_what_changed_in_another_part_is_asked_about_too_and_stays(tmp_pat
         goal = (await office.do("CreateGoal", title="Audit the folder", must_haves=DONE, explore=True))["id"]
         app = office.app()
         async with app.run_test(size=HOME) as pilot:
-            await ready(pilot, office)
-            await press(pilot, "enter", "ctrl+e")
-            await settle_screen(pilot, GoalForm)
-            form = app.screen
-            form.text.text = form.text.text.replace("constraints:", "constraints:\nRead only")
+            await a_limit_is_written(pilot, office)
             await office.do("EditGoal", goal=goal, description="For a newcomer.")
             await press(pilot, "ctrl+s")
             assert "The description changed meanwhile and stay" in shown(app)
@@ -310,10 +311,7 @@ async def test_saving_twice_at_once_saves_once_and_the_talk_stays_open(
         goal = (await office.do("CreateGoal", title="Audit the folder", must_haves=DONE, explore=True))["id"]
         app = office.app()
         async with app.run_test(size=HOME) as pilot:
-            await ready(pilot, office)
-            await press(pilot, "enter", "ctrl+e")
-            await settle_screen(pilot, GoalForm)
-            app.screen.text.text = app.screen.text.text.replace("constraints:", "constraints:\nRead only")
+            await a_limit_is_written(pilot, office)
             sent, goes_on, execute = [], asyncio.Event(), office.company.execute
 
             async def slow(command: object, **more: object) -> object:
@@ -337,10 +335,7 @@ async def test_an_edit_of_a_goal_at_work_is_refused_and_what_was_written_is_ther
         goal = (await office.do("CreateGoal", title="Audit the folder", must_haves=DONE, explore=True))["id"]
         app = office.app()
         async with app.run_test(size=HOME) as pilot:
-            await ready(pilot, office)
-            await press(pilot, "enter", "ctrl+e")
-            await settle_screen(pilot, GoalForm)
-            app.screen.text.text = app.screen.text.text.replace("constraints:", "constraints:\nRead only")
+            await a_limit_is_written(pilot, office)
             await office.do("ReadyGoal", goal=goal)
             await office.do("DispatchGoal", goal=goal)
             await press(pilot, "ctrl+s")

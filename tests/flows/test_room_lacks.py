@@ -14,6 +14,7 @@ async def test_a_mission_is_set_from_the_inbox_and_the_companys_budget_by_key(tm
             await ready(pilot, office)
             assert "The company has no mission" in shown(app)
             assert "M sets it" in app.room.board.list.empty, "the empty board promises no proposal"
+            assert "M set it" in shown(app), "the selected item's key stands in the bottom line"
             await press(pilot, "M")
             await write(pilot, "Know every map")
             await press(pilot, "enter")

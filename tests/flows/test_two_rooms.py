@@ -7,9 +7,9 @@ import pytest
 
 from core.company import OpenCompany, socket_path
 from core.domain.goals import is_reviewed
-from core.server.socket import serving
 from tests.flows.conftest import Picture
 from tests.flows.world import HOME, Office, a_draft, an_office, press, ready, shown, wait
+from tests.server.served import serving
 
 
 @pytest.fixture

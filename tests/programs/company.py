@@ -1,25 +1,19 @@
 """A served company whose executor is a program: real board, server and processes, stepped by hand."""
 
-import asyncio
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from core.agents.programs.runner import CommandRunner
-from core.agents.runner import Assignment, Desk, Outcome
-from core.commands.registry import Answer, parse
-from core.company import OpenCompany, create_company
+from core.company import OpenCompany
 from core.config import Config
-from core.domain.entities import Entity, Run, Task
-from core.domain.states import RunKind
 from core.server.doors import Doors
 from core.simulation.clock import Clock
+from tests import founding
 from tests.programs.processes import MARK
-
-E = TypeVar("E", bound=Entity)
-PATIENCE_S = 100.0
+from tests.stepped import Silent, Stepped
 
 # What every scripted program begins with: its prompt, and calls on the board with its run's token alone.
 BEGIN = """
@@ -61,99 +55,29 @@ call("SubmitTask", task=1)
 """
 
 
-class Silent:
-    """Colleagues without a program: they say nothing."""
-
-    async def run(self, assignment: Assignment, desk: Desk) -> Outcome:
-        return Outcome(exit_kind="no_reply")
-
-
-class Office:
-    """The open company of a test."""
-
-    def __init__(self, company: OpenCompany, clock: Clock) -> None:
-        self.company = company
-        self.clock = clock
-
-    async def do(self, command: str, **arguments: Any) -> Answer:
-        """A command of the operator."""
-        return await self.company.execute(parse(command, arguments))
-
-    async def all(self, cls: type[E], where: str = "true ORDER BY id", **parameters: Any) -> list[E]:
-        """Rows as they are now."""
-        return await self.company.board.readers.entities(cls, where, **parameters)
-
-    async def task(self) -> Task:
-        """The one task."""
-        return (await self.all(Task))[0]
-
-    async def begin(self) -> None:
-        """Half a minute passes; what is due begins."""
-        self.clock.advance(30_000)
-        assert self.company.ticker is not None
-        assert self.company.dispatcher is not None
-        await self.company.ticker.tick()
-        await self.company.dispatcher.start_queued()
-
-    async def idle(self) -> None:
-        """What has begun ends."""
-        assert self.company.dispatcher is not None
-        async with asyncio.timeout(PATIENCE_S):
-            await self.company.dispatcher.idle()
-
-    async def ended(self, kind: RunKind | str, steps: int = 6) -> Run:
-        """Step until a run of this kind has ended; that run."""
-        for _ in range(steps):
-            await self.begin()
-            await self.idle()
-            if found := await self.all(Run, "kind = :kind ORDER BY id DESC", kind=str(kind)):
-                return found[0]
-        raise AssertionError(f"no {kind} run began: {[(r.kind, r.status, r.detail) for r in await self.all(Run)]}")
-
-    async def transcript(self, run: Run) -> str:
-        """All that a run told."""
-        transcripts = self.company._transcripts
-        assert transcripts is not None
-        await asyncio.to_thread(transcripts.flush)
-        return await asyncio.to_thread(self.company.transcript(run.id).read_text)
-
-
 @asynccontextmanager
 async def an_office(
     folder: Path, code: str, ours: Mapping[str, str] | None = None, *, served: bool = True, **runner: Any
-) -> AsyncIterator[Office]:
+) -> AsyncIterator[Stepped]:
     """A started company with one task on offer; ada is a program of this text, the others say nothing."""
     clock = Clock()
-    await create_company(folder, Config(name="Archive", mission="Be visited"), clock=clock)
+    await founding.a_company(folder, Config(name="Archive", mission="Be visited"), clock=clock)
     (folder / "agent.py").write_text(code)
     environment = {"PATH": "/usr/bin:/bin", MARK: str(folder), **(ours or {})}
     runners = {"command": CommandRunner(environment), "silent": Silent()}
     company = await OpenCompany.open(folder, runners, role="owner", clock=clock)
-    office = Office(company, clock)
-    assert company.dispatcher is not None
-    company.board.follow(company.dispatcher.hear)
+    office = Stepped(company, clock)
     command = [sys.executable, str(folder / "agent.py")]
     settings = {"kind": "command", "command": command, "env": [MARK], "grace_s": 0.2, **runner}
     try:
-        async with Doors(company) as doors:
+        async with Doors(company):
             if not served:
                 company.give_access = None
-            staff = (("vera", "ceo"), ("cora", "coordinator"), ("ada", "executor"), ("rita", "reviewer"))
-            for slug, role in staff:
-                await office.do(
-                    "HireAgent", slug=slug, name=slug.title(), role=role, manager=None if role == "ceo" else "vera",
-                    capabilities=["writing"] if role == "executor" else [],
-                    runner=settings if slug == "ada" else {"kind": "silent"},
-                )  # fmt: skip
-            await office.do("StartCompany")
-            task = {"title": "Write the sign", "end_state": "A text with the hours.", "must_haves": ["M1"],
-                    "capabilities": ["writing"]}  # fmt: skip
-            goal = await office.do("CreateGoal", title="Greet the visitors", must_haves=["a sign"], tasks=[task])
-            await office.do("DispatchGoal", goal=goal["id"], discussion=False)
+            await office.found({"ada": settings})
             try:
                 yield office
             finally:
-                assert doors is not None
+                assert company.dispatcher is not None
                 await company.dispatcher._end_all()
     finally:
         await company.close()

@@ -242,14 +242,23 @@ def test_a_link_to_nowhere_a_folder_and_a_name_that_nothing_reads_are_told(own: 
     (own / "broadcast").symlink_to(own / "elsewhere")
     (own / "talk" / "delegate.zh.md").mkdir()
     write(own, "## A", "roles/excutor")
+    write(own, "## A", "claim")
+    write(own, "## A", "roles/old/executor")
+    (own / "roles" / "executor.md.txt").write_text("## A")
+    (own / ".git").mkdir()
+    (own / ".git" / "HEAD").write_text("ref")
+    (own / "roles" / ".executor.en.md.swp").write_text("## A")
     told = [str(problem) for problem in Library(overrides=own).check()]
     assert [re.sub(r"^prompts/(\S+) .*?: ", r"\1: ", one) for one in told] == [
         "broadcast/claim.en.md: its folder is a link: put a folder in its place",
         "talk/mention.en.md: it is a link: put a file in its place",
         "talk/mention.zh.md: it is no file",
         "talk/delegate.zh.md: it is no file",
+        "claim.en.md: nothing reads it: no template has this name",
         "elsewhere/claim.en.md: nothing reads it: no template has this name",
         "roles/excutor.en.md: nothing reads it: no template has this name",
+        "roles/executor.md.txt: nothing reads it: no template has this name",
+        "roles/old/executor.en.md: nothing reads it: no template has this name",
     ]
 
 

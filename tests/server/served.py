@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,12 +12,17 @@ import httpx2
 
 from core.agents.access import Access
 from core.agents.runner import Assignment, Desk, Outcome
+from core.blackboard.readers import Readers
+from core.commands.door import Door
 from core.commands.registry import Answer, parse
-from core.company import OpenCompany, create_company
+from core.company import OpenCompany
 from core.config import Config
 from core.domain.actors import System
+from core.server.api import Backend
 from core.server.callers import Tokens
 from core.server.doors import Doors
+from core.server.socket import SOCKET_BODY_MAX, socket_serving
+from tests import founding
 
 
 @dataclass
@@ -93,7 +98,7 @@ ADA, CORA, REX = 1, 2, 3  # an executor, a coordinator, a reviewer
 @asynccontextmanager
 async def a_served_company(folder: Path, tokens: Tokens | None = None) -> AsyncIterator[Served]:
     """An active goal G1 whose tasks T1 and T2 nobody has claimed, and three agents whose programs the tests are."""
-    await create_company(folder, Config(name="Acme"))
+    await founding.a_company(folder, Config(name="Acme"))
     outside = Outside()
     company = await OpenCompany.open(folder, {"outside": outside}, role="owner")
     try:
@@ -117,6 +122,13 @@ async def a_served_company(folder: Path, tokens: Tokens | None = None) -> AsyncI
                 await asyncio.gather(working, return_exceptions=True)
     finally:
         await company.close()
+
+
+@asynccontextmanager
+async def serving(door: Callable[[], Door | None], path: Path, readers: Readers | None = None) -> AsyncIterator[None]:
+    """Serve a door alone on a unix socket for as long as the context lasts; with `readers`, also queries."""
+    async with socket_serving(Backend(door, readers, trusted=True, body_max=SOCKET_BODY_MAX), path):
+        yield
 
 
 def error_of(response: httpx2.Response) -> tuple[int, str]:

@@ -14,16 +14,18 @@ from core.commands.company import EditCompany
 from core.commands.goals import CreateGoal
 from core.commands.registry import Answer, Command
 from core.commands.remote_door import ERRORS, RemoteDoor
-from core.company import OpenCompany, create_company, socket_path
+from core.company import OpenCompany, socket_path
 from core.config import Config
 from core.domain.actors import Actor, Operator, System
 from core.domain.errors import BoardError, BoardOwned, Forbidden, OpsroomError
-from core.server.socket import bind, serving
+from core.server.socket import bind
+from tests import founding
+from tests.server.served import serving
 
 
 @asynccontextmanager
 async def a_served_company(folder: Path) -> AsyncIterator[tuple[OpenCompany, Path]]:
-    await create_company(folder, Config(name="Acme"))
+    await founding.a_company(folder, Config(name="Acme"))
     company = await OpenCompany.open(folder, role="owner")
     path = socket_path(folder)
     try:

@@ -12,15 +12,16 @@ from core.commands.comments import AddComment
 from core.commands.company import HireAgent
 from core.commands.goal_progress import DispatchGoal
 from core.commands.goals import CreateGoal
-from core.company import OpenCompany, create_company, socket_path
+from core.company import OpenCompany, socket_path
 from core.config import Config
-from core.server.socket import serving
+from tests import founding
+from tests.server.served import serving
 
 
 @asynccontextmanager
 async def a_served_company(folder: Path) -> AsyncIterator[tuple[OpenCompany, httpx2.AsyncClient]]:
     """A company with goal 1 at work, whose task 1 names an agent, and a client of its socket."""
-    await create_company(folder, Config(name="Acme"))
+    await founding.a_company(folder, Config(name="Acme"))
     company = await OpenCompany.open(folder, role="owner")
     path = socket_path(folder)
     try:

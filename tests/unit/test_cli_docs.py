@@ -10,8 +10,9 @@ import pytest
 
 from tests.command_line import ROOT, a_finished_demo
 from tui.cli import main
-from tui.cli.exits import MEANING
-from tui.cli.table import SUBCOMMANDS, Subcommand
+from tui.cli.exits import MEANING, Exit
+from tui.cli.table import SUBCOMMANDS
+from tui.cli.table.row import Subcommand
 
 PAGE = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
 HEADINGS = re.findall(r"^### `opsroom (.+)`$", PAGE, re.MULTILINE)
@@ -86,6 +87,15 @@ def agree(name: str, told: str) -> None:
     places = {path.rpartition(".")[0] for path in printed} | {""}
     missing = {path for path in documented - printed if path.rpartition(".")[0] in places}
     assert not missing, f"{name} does not print {sorted(missing)}"
+
+
+def told(capsys: pytest.CaptureFixture[str], *words: str, code: Exit = Exit.OK) -> Any:
+    """What a command prints as JSON, as docs/cli.md says."""
+    capsys.readouterr()
+    assert main([*words, "--json"]) == code
+    out = capsys.readouterr().out
+    agree(" ".join(words[:2]), out)
+    return json.loads(out)
 
 
 @pytest.fixture(scope="module")

@@ -136,5 +136,8 @@ def test_a_draft_is_decided_by_what_was_shown_beside_its_hash(
     assert main(["goal", "show", folder, "G1"]) == Exit.OK
     shown = next(line.split()[1] for line in capsys.readouterr().out.splitlines() if line.startswith("hash"))
     assert main(["approve", folder, "G1", "--hash", shown[:4]]) == Exit.REFUSED
+    capsys.readouterr()
+    assert main(["approve", folder, "G1", "--hash", "d" * 16]) == Exit.REFUSED
+    assert f"is not the hash of what stands there; it is {shown[:16]}" in capsys.readouterr().err
     assert main(["approve", folder, "G1", "--hash", shown]) == Exit.OK
     assert main(["goal", "dispatch", folder, "G1", "--hash", shown]) == Exit.OK

@@ -1,16 +1,14 @@
 """Experiences and knowledge at the command line: listed, kept, dropped and found, without an owner."""
 
 import asyncio
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from core.company import OpenCompany
 from core.knowledge import KnowledgeIndex
 from core.simulation.agents import HANDOFF
-from tests.unit.test_cli_docs import agree
+from tests.unit.test_cli_docs import told
 from tests.unit.test_cli_inbox import Play, company_where
 from tui.cli import main
 from tui.cli.exits import Exit
@@ -28,15 +26,6 @@ def folder(tmp_path: Path) -> str:
         await play.do("AddComment", ada, task=1, kind="handoff", body=body)
 
     return company_where(tmp_path / "c", script)
-
-
-def told(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
-    """What a command prints as JSON, as docs/cli.md says."""
-    capsys.readouterr()
-    assert main([*words, "--json"]) == Exit.OK
-    out = capsys.readouterr().out
-    agree(" ".join(words[:2]), out)
-    return json.loads(out)
 
 
 def index(folder: str) -> None:

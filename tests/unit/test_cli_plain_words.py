@@ -29,6 +29,13 @@ def test_a_hash_is_too_short_or_that_of_something_else(folder: str, capsys: pyte
     wrong = said(capsys, "goal", "review", folder, "G1", "--hash", "d" * 16, code=Exit.REFUSED)
     assert f"is not the hash of what stands there; it is {hashed[:16]}" in wrong
     said(capsys, "goal", "dispatch", folder, "G1", "--hash", hashed[:16])
+    said(capsys, "goal", "explore", folder, "Two")
+    said(capsys, "goal", "edit", folder, "G2", "--must", "a list :: it names every file")
+    hashed = json.loads(said(capsys, "goal", "show", folder, "G2", "--json"))["content_hash"]
+    wrong = said(capsys, "goal", "ready", folder, "G2", "--hash", "d" * 16, code=Exit.REFUSED)
+    assert f"is not the hash of what stands there; it is {hashed[:16]}" in wrong
+    assert json.loads(said(capsys, "goal", "show", folder, "G2", "--json"))["exploring"] is True
+    said(capsys, "goal", "ready", folder, "G2", "--hash", hashed[:16])
 
 
 def test_a_reason_is_a_note_and_an_error_points_to_its_own_help(

@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,7 +13,7 @@ from core.domain.entities import Run
 from core.domain.states import Role
 from core.prompting.builder import KINDS
 from core.prompting.templates import shipped
-from tests.unit.test_cli_docs import agree
+from tests.unit.test_cli_docs import told
 from tests.unit.test_cli_inbox import Play, company_where
 from tui.cli import main
 from tui.cli.exits import Exit
@@ -46,15 +45,6 @@ def folder(tmp_path: Path) -> str:
         await play.do("QueueRun", System(), kind="mention", agent_id=2, key="q", task_id=1, goal_id=1)
 
     return company_where(tmp_path / "c", script)
-
-
-def told(capsys: pytest.CaptureFixture[str], *words: str, code: Exit = Exit.OK) -> Any:
-    """What a command prints as JSON, as docs/cli.md says."""
-    capsys.readouterr()
-    assert main([*words, "--json"]) == code
-    out = capsys.readouterr().out
-    agree(" ".join(words[:2]), out)
-    return json.loads(out)
 
 
 def refused(capsys: pytest.CaptureFixture[str], *words: str, code: Exit = Exit.USAGE) -> str:
@@ -129,6 +119,17 @@ def test_what_would_be_told_now_is_shown_before_it_is(folder: str, capsys: pytes
     assert (queued["run"], queued["kept"], queued["hash"]) == (3, False, asked["hash"])
     for kind in KINDS[Role.COORDINATOR]:
         assert told(capsys, "prompts", "show", folder, "--agent", "orlo", "--kind", kind)["tokens"] > 0
+
+
+def test_a_run_that_begins_was_told_nothing_yet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    async def script(play: Play) -> None:
+        await play.working()
+        await play.do("QueueRun", System(), kind="mention", agent_id=1, key="q", task_id=1, goal_id=1)
+        caps = {"runs_at_once": 100, "starts_per_minute": 1000}
+        await play.do("StartRun", System(), run=2, owner=play.company.token, **caps)
+
+    begins = told(capsys, "prompts", "show", company_where(tmp_path / "c", script), "--run", "R2")
+    assert (begins["run"], begins["kept"], begins["kind"]) == (2, False, "mention")
 
 
 def test_text_of_others_stays_in_its_fence_and_acts_on_no_terminal(

@@ -11,7 +11,6 @@ import pytest
 from core.blackboard.board import Board
 from core.commands.door import LocalDoor
 from core.commands.registry import Answer
-from core.company import create_company
 from core.config import Config, board_path
 from core.domain.ceo_mode import CeoMode
 from core.domain.entities import AgentRecord, Goal, Run, Task
@@ -19,6 +18,7 @@ from core.domain.errors import Conflict
 from core.domain.goals import is_reviewed
 from core.domain.states import GoalStatus, Origin, Role, RunKind
 from core.simulation.clock import Clock
+from tests import founding
 from tests.command_line import opsroom
 from tests.unit.ticking import begun, queued, tick
 from tests.unit.world import OWNER, World, a_company
@@ -78,7 +78,7 @@ async def test_what_the_ceo_does_to_its_own_reviewed_draft_closes_the_gate_again
 
 async def a_company_with_a_draft(folder: Path) -> None:
     """A company in a folder, with a draft of its CEO and one of its operator."""
-    await create_company(folder, Config(name="Test", mission="Know every folder"))
+    await founding.a_company(folder, Config(name="Test", mission="Know every folder"))
     board = await Board.open(board_path(folder), clock=Clock(), role="owner")
     assert board.writer is not None
     try:
@@ -131,6 +131,18 @@ async def test_a_proposal_that_comes_too_late_is_not_begun(world: World) -> None
     await world.operator("CreateGoal", title="Mine", split=False)
     answer = await world.system("StartRun", run=run.id, owner=OWNER)
     assert answer == {"id": run.id, "started": False, "why": "a goal is alive by now"}
+
+
+@pytest.mark.parametrize("explore", [True, False])
+async def test_a_goal_that_the_operator_begins_meanwhile_is_the_only_one(world: World, explore: bool) -> None:
+    vera = await world.run("vera", RunKind.PROPOSE)
+    await world.operator("CreateGoal", title="Mine", explore=explore, split=False)
+    with pytest.raises(Conflict, match="G1 is alive by now; nothing was drafted"):
+        await world.do(vera, "CreateGoal", title="Audit", split=False)
+    await world.finish(vera)
+    asked = await world.run("vera", RunKind.MENTION)
+    await world.do(asked, "CreateGoal", title="Audit, as you asked", split=False)
+    assert [goal.created_by for goal in await world.all(Goal)] == ["human", "vera"]
 
 
 @pytest.mark.parametrize("mission", ["", "待定义", "ＴＢＤ"])

@@ -20,12 +20,10 @@ from core.staffing import left_since
 from tui.cli import opening
 from tui.cli.names import folder_of, quoted, words_of
 from tui.cli.output import facts, note, print_json, say, table, when
-from tui.staff_text import KIND, SLUG
-from tui.text import counted, one_line
+from tui.staff_text import KIND, MICROS, SLUG, USD_MAX
+from tui.text import capital, counted, one_line
 
 AgentFacts = dict[str, Any]
-_MICROS = 1_000_000
-_USD_MAX = 1_000_000_000
 _HIRE = (
     "SELECT payload FROM approvals WHERE kind = 'hire_agent' AND status = 'consumed'"
     " AND json_extract(payload, '$.slug') = :slug ORDER BY id DESC LIMIT 1"
@@ -266,16 +264,16 @@ def micros_of(text: str) -> int:
         dollars = Decimal(text.removeprefix("$"))
     except InvalidOperation:
         dollars = Decimal(-1)
-    if not dollars.is_finite() or not 0 <= dollars <= _USD_MAX:
+    if not dollars.is_finite() or not 0 <= dollars <= USD_MAX:
         raise Invalid(f"{text!r} is no amount of US dollars.", "Type it like 2.50.")
-    micros = int((dollars * _MICROS).to_integral_value(ROUND_DOWN))
+    micros = int((dollars * MICROS).to_integral_value(ROUND_DOWN))
     if dollars and not micros:
         raise Invalid(f"{text!r} is less than a millionth of a US dollar.", "Type 0 for none, or more.")
     return micros
 
 
 def _usd(micros: int) -> str:
-    return f"${micros / _MICROS:.2f}"
+    return f"${micros / MICROS:.2f}"
 
 
 def _ended(answer: Mapping[str, Any]) -> str:
@@ -284,7 +282,7 @@ def _ended(answer: Mapping[str, Any]) -> str:
     parts = [f"{counted(runs, 'run')} ended and may begin again elsewhere" if runs else "",
              f"{', '.join(f'T{task}' for task in tasks)} went back" if tasks else ""]  # fmt: skip
     said = "; ".join(part for part in parts if part)
-    return f" {said[:1].upper()}{said[1:]}." if said else ""
+    return f" {capital(said)}." if said else ""
 
 
 def _send(arguments: argparse.Namespace, name: str, given: dict[str, Any], words: str) -> int:

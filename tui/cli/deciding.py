@@ -11,6 +11,7 @@ from core.domain.errors import Conflict, Invalid
 from core.domain.inbox import Choice, InboxItem
 from core.waiting import owed
 from tui.cli import opening
+from tui.cli.goal_acts import sent
 from tui.cli.material import Material, materials_of
 from tui.cli.names import LETTERS, entity_of, folder_of, hash_of, quoted, tag_of, typeable, typed
 from tui.cli.output import drawn, print_json, say, when
@@ -108,7 +109,7 @@ def _decide(arguments: argparse.Namespace, key: str, verb: str) -> int:
         values[field] = arguments.note
     elif arguments.note:
         raise Invalid(f"{choice.verb} takes no note.", "Leave --note out.")
-    answer = opening.run(opening.send(folder, parse(choice.command, values)))
+    answer = opening.run(sent(folder, parse(choice.command, values)))
     if arguments.json:
         print_json({"id": tag_of(item), "command": choice.command, "answer": answer})
     else:

@@ -66,7 +66,8 @@ def archive(arguments: argparse.Namespace) -> int:
     return send(arguments, build(ArchiveGoal, goal=number_of(arguments.goal, "goal")), "archived.")
 
 
-async def _sent(folder: Path, command: Command) -> dict[str, Any]:
+async def sent(folder: Path, command: Command) -> dict[str, Any]:
+    """Send a command; if it names a hash that is not what stands there, the refusal says which is."""
     try:
         return await opening.send(folder, command)
     except Conflict as refused:
@@ -83,7 +84,7 @@ async def _sent(folder: Path, command: Command) -> dict[str, Any]:
 def send(arguments: argparse.Namespace, command: Command, words: str) -> int:
     """Send a command about a goal and say what became of it; `words` may name {dir} and {goal}."""
     folder = folder_of(arguments.dir)
-    answer: dict[str, Any] = opening.run(_sent(folder, command))
+    answer: dict[str, Any] = opening.run(sent(folder, command))
     goal = f"G{getattr(command, 'goal', None) or answer['id']}"
     if arguments.json:
         print_json({"id": goal, "command": type(command).__name__, "answer": answer})

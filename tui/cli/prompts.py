@@ -17,8 +17,8 @@ from tui.cli import opening
 from tui.cli.exits import Exit
 from tui.cli.names import folder_of, number_of, quoted
 from tui.cli.output import drawn, facts, note, print_json, say, table
-from tui.prompt_text import ABOUT, bar_text, left_out_words, share
-from tui.text import amount, counted, in_words
+from tui.prompt_text import ABOUT, bar_text, is_planned, left_out_words, share, words_of_plan, words_of_run
+from tui.text import amount, counted
 
 if TYPE_CHECKING:
     from core.company import OpenCompany
@@ -248,8 +248,7 @@ async def _told(arguments: argparse.Namespace) -> Told:
     async with _company(folder) as company:
         prompt = await company.preview_prompt(arguments.agent, task, kind)
         told = kind or await company.kind_now(arguments.agent, task)
-        about = f" about T{task}" if task is not None else ""
-        words = f"what {arguments.agent} would be told now{about} ({in_words(told)})"
+        words = words_of_plan(arguments.agent, task, told)
         return Told(prompt, words, None, arguments.agent, task, str(told))
 
 
@@ -261,9 +260,8 @@ async def _pair(folder: Path, first: int, second: int | None) -> tuple[Told, Tol
 
 
 async def _of_run(company: "OpenCompany", number: int, *, now: bool = False) -> Told:
-    """What a run was told; one that is queued, or `now`, what it would be told."""
+    """What a run was told; one that was not told anything yet, or `now`, what it would be told."""
     from core.domain.entities import AgentRecord, Run
-    from core.domain.states import RunStatus
 
     readers = company.board.readers
     runs = await readers.entities(Run, "id = :id", id=number)
@@ -271,11 +269,9 @@ async def _of_run(company: "OpenCompany", number: int, *, now: bool = False) -> 
         raise NotFound(f"There is no R{number} on this board.", "`opsroom task show` lists a task's runs.")
     run = runs[0]
     (agent,) = await readers.entities(AgentRecord, "id = :id", id=run.agent_id)
-    is_kept = not now and run.status != RunStatus.QUEUED
+    is_kept = not (now or is_planned(run))
     prompt = await (company.kept_prompt(number) if is_kept else company.run_prompt(run))
-    about = f" about {'T' if run.task_id else 'G'}{run.task_id or run.goal_id}" if run.task_id or run.goal_id else ""
-    verb = "was told" if is_kept else "would be told now"
-    words = f"what {run.name_tag} of {agent.slug} {verb}{about} ({in_words(run.kind)})"
+    words = words_of_run(run, agent.slug, "was told" if is_kept else "would be told now")
     return Told(prompt, words, number, agent.slug, run.task_id, str(run.kind), is_kept, run.prompt_hash)
 
 

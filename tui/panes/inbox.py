@@ -43,18 +43,18 @@ class InboxPane(Vertical):
 
     def show(
         self, items: Sequence[InboxItem], now: int, on_their_way: Collection[str] = (),
-        version: Callable[[int], int] = lambda _goal: 0,
+        version: Callable[[InboxItem], int] = lambda _item: 0,
     ) -> None:  # fmt: skip
         """Show what waits; the cursor stays on its item, or on what became of it.
 
-        `on_their_way` names the subjects on which a decision is held; `version` tells of a goal whether its draft
-        came back, and as which one.
+        `on_their_way` names the subjects on which a decision is held; `version` tells of a draft that
+        came back as which one it did.
         """
         before = self.list.cursor_id
         was_about = self._entities.get(before or "")
         self._items = {item.id: item for item in items}
         self._entities = {item.id: item.entity for item in items}
-        self.list.set_rows([_row(item, now, _is_held(item, on_their_way), _nth(item, version)) for item in items])
+        self.list.set_rows([_row(item, now, _is_held(item, on_their_way), version(item)) for item in items])
         if before is not None and before not in self._items:
             heir = next((item.id for item in items if item.entity == was_about), None)
             if heir is not None:
@@ -67,10 +67,6 @@ class InboxPane(Vertical):
 
 def _is_held(item: InboxItem, on_their_way: Collection[str]) -> bool:
     return (item.id if item.id.startswith("approval:") else item.entity) in on_their_way
-
-
-def _nth(item: InboxItem, version: Callable[[int], int]) -> int:
-    return version(int(item.entity.partition(":")[2])) if item.kind == "draft" else 0
 
 
 def _row(item: InboxItem, now: int, held: bool, nth: int = 0) -> Row:

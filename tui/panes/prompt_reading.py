@@ -8,9 +8,10 @@ from core.domain.errors import NotFound, OpsroomError
 from core.knowledge import listed, read_sections
 from core.prompting.comparing import compare
 from tui.panes.prompt_layers import Told, Versus
-from tui.panes.prompt_runs import is_planned, planned_parts, words_of
+from tui.panes.prompt_runs import planned_parts
 from tui.panes.prompt_sources import OwnTexts, Sections
-from tui.text import in_words
+from tui.prompt_text import is_planned, words_of_plan, words_of_run
+from tui.text import capital
 
 FIRST_LINE = 200  # characters of a section that a row can show
 _SECTIONS = f"SELECT id, path, heading, ltrim(substr(body, 1, {FIRST_LINE}), char(10, 13, 32)) AS first FROM knowledge"
@@ -24,8 +25,7 @@ async def read_told(company: OpenCompany, row_id: str) -> Told:
         if kind == "run":
             return await _of_run(company, row_id, int(name))
         _, task, asked = planned_parts(row_id)
-        run_kind = in_words(asked or await company.kind_now(name, task))
-        words = f"What {name} would be told now{f' about T{task}' if task else ''} ({run_kind})"
+        words = capital(words_of_plan(name, task, asked or await company.kind_now(name, task)))
         return Told(row_id, words, await company.preview_prompt(name, task, asked))
     except OpsroomError as problem:
         return Told(row_id, words, problem=str(problem))
@@ -44,8 +44,8 @@ async def _of_run(company: OpenCompany, row_id: str, number: int) -> Told:
     run = runs[0]
     (agent,) = await readers.entities(AgentRecord, "id = :id", id=run.agent_id)
     if is_planned(run):
-        return Told(row_id, words_of(run, agent.slug, "would be told now"), await company.run_prompt(run))
-    words = words_of(run, agent.slug, "was told")
+        return Told(row_id, capital(words_of_run(run, agent.slug, "would be told now")), await company.run_prompt(run))
+    words = capital(words_of_run(run, agent.slug, "was told"))
     try:
         prompt = await company.kept_prompt(number)
     except OpsroomError as problem:

@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Sequence
 
 from core.domain.entities import AgentRecord, Goal, Run, Task
-from core.domain.states import AgentStatus, Role, RunKind, RunStatus, TaskStatus
+from core.domain.states import AgentStatus, Role, RunKind, TaskStatus
 from core.prompting.builder import kind_of
 from tui.projection import Projection
+from tui.prompt_text import is_planned
 from tui.text import ago, in_words
 from tui.widgets.rows import Cell, Column, Row
 
@@ -129,14 +130,3 @@ def _run_row(view: Projection, run: Run, now: int) -> Row:
         sign, run.name_tag, view.slug(run.agent_id), about + in_words(run.kind), (when, "dim"),
     )  # fmt: skip
     return Row(f"run:{run.id}", cells, muted=not run.prompt_hash and not is_planned(run))
-
-
-def is_planned(run: Run) -> bool:
-    """Whether it was not told anything yet."""
-    return run.status in (RunStatus.QUEUED, RunStatus.STARTING) and not run.prompt_hash
-
-
-def words_of(run: Run, slug: str, verb: str) -> str:
-    """Whose prompt it is, in a sentence."""
-    about = f" about {'T' if run.task_id else 'G'}{run.task_id or run.goal_id}" if run.task_id or run.goal_id else ""
-    return f"What {run.name_tag} of {slug} {verb}{about} ({in_words(run.kind)})"

@@ -4,7 +4,7 @@ It knows what is selected and which panes to bring up to date. It never waits fo
 """
 
 import dataclasses
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
@@ -125,8 +125,7 @@ class ControlScreen(Screen[None]):
         self.flush()
         if self.inbox.item is None and self.focused is self.inbox.list:
             self.board.list.focus()
-        if self.company.warnings:
-            self.say(f"⚠ {'; '.join(self.company.warnings)}", "warn")
+        self._warn(self.company.warnings)
 
     def flush(self) -> None:
         """Show what happened since the last time."""
@@ -145,8 +144,7 @@ class ControlScreen(Screen[None]):
             self.writing.touch(dirty)
             self.leading.touch(dirty)
             self.prompting.touch(dirty)
-            for words in self.view.take_warnings():
-                self.say(f"⚠ {words}", "warn")
+            self._warn(self.view.take_warnings())
 
     def grow_older(self) -> None:
         """Once a second: what tells time moves on."""
@@ -160,9 +158,8 @@ class ControlScreen(Screen[None]):
         self.detail.grow_older()
         self.writing.grow_older()
         self.leading.grow_older()
-        for words in self.company.take_warnings():
-            self.say(f"⚠ {words}", "warn")
         self.prompting.grow_older()
+        self._warn(self.company.take_warnings())
         self._show_frame(now)
 
     def _note_waits(self) -> None:
@@ -172,7 +169,7 @@ class ControlScreen(Screen[None]):
 
     def _show_inbox(self, now: int) -> None:
         on_their_way = {held.subject for held in self.decisions.holding.all()}
-        self.inbox.show(self.view.inbox(), now, on_their_way, self.view.came_back.version)
+        self.inbox.show(self.view.inbox(), now, on_their_way, self.view.version_of)
 
     def _show_frame(self, now: int) -> None:
         ticker = self.company.ticker
@@ -265,6 +262,11 @@ class ControlScreen(Screen[None]):
     def say(self, text: str, tone: Tone | None = None) -> None:
         """Tell the operator in the line above the keys; it stays until the next key."""
         self.message.say(text, tone)
+
+    def _warn(self, warnings: Sequence[str]) -> None:
+        """Tell all at once: the line holds what was said last."""
+        if warnings:
+            self.say(f"⚠ {'; '.join(warnings)}", "warn")
 
     def refuse(self, problem: OpsroomError) -> None:
         """Tell why something was not done, and what can be done."""

@@ -22,7 +22,7 @@ from tui.holding import Held, Holding
 from tui.panes.differences import Differences, of_payload
 from tui.panes.questions import TWO_SIDED, about_what
 from tui.screens.confirm import DEAF_S, Confirm
-from tui.text import counted, one_line
+from tui.text import capital, counted, one_line
 
 if TYPE_CHECKING:
     from tui.screens.control import ControlScreen
@@ -130,8 +130,8 @@ class Decisions:
             differences = None
             if approval is not None and approval.kind in TWO_SIDED:
                 differences = of_payload(approval.payload)
-            self._confirm(f"{_capital(choice.verb)} {situation.tag}?", self._what(situation, choice, note),
-                          _capital(choice.verb), go, differences)  # fmt: skip
+            self._confirm(f"{capital(choice.verb)} {situation.tag}?", self._what(situation, choice, note),
+                          capital(choice.verb), go, differences)  # fmt: skip
         else:
             go()
 
@@ -292,7 +292,3 @@ def _illegal(situation: Situation, choice: Choice) -> Conflict | None:
     except Conflict as problem:
         return problem
     return None
-
-
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]

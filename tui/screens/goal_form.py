@@ -9,6 +9,7 @@ from core.domain.states import GoalStatus
 from tui.goal_text import Draft, draft_of, first_of, read_text, to_text
 from tui.panes.words import put, said
 from tui.screens.lines_form import TextForm
+from tui.text import capital
 
 if TYPE_CHECKING:
     from tui.screens.exploring import Exploring
@@ -92,7 +93,7 @@ class GoalForm(TextForm):
         parts += [f"{_names(differ - changes.keys())} changed meanwhile and stay so"] if differ - changes.keys() else []
         does = "puts yours in place" if differ & changes.keys() else "saves"
         told = "; ".join(parts) + f"{'' if parts[-1].endswith('?') else ':'} ^s again {does}, esc leaves to look"
-        return told[:1].upper() + told[1:]
+        return capital(told)
 
     async def _save(self, command: Command) -> str:
         await self._talk.save(command)

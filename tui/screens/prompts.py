@@ -31,6 +31,7 @@ from tui.panes.prompt_runs import TOLD, told_rows
 from tui.panes.prompt_sources import EXPERIENCES, KNOWLEDGE, TEXTS
 from tui.panes.words import entitle, line, put, said
 from tui.screens.prompts_acts import PromptActs
+from tui.told_commands import hint_for
 from tui.widgets.prose import Block, Prose
 from tui.widgets.row import Tone
 from tui.widgets.row_messages import CursorMoved, Selected
@@ -320,7 +321,7 @@ class PromptsScreen(Screen[None]):
 
     def refuse(self, problem: OpsroomError) -> None:
         """Say why something was not done, and what can be done."""
-        self.say(f"{problem.message} {problem.hint}".strip(), "bad")
+        self.say(f"{problem.message} {hint_for('room', problem.hint)}".strip(), "bad")
 
     def show_keys(self) -> None:
         """The keys of what is above, of the line that asks, or of the page."""

@@ -53,7 +53,10 @@ async def draft(shift: Shift) -> Outcome:
     if not kinds:
         return no_reply(f"the operator refused {known[-1].name_tag}, and nothing else is left that I could propose")
     shift.desk.say(f"No goal is alive. I draft the audit of {folder}.")
-    await _create(shift, folder, kinds, known)
+    try:
+        await _create(shift, folder, kinds, known)
+    except Conflict as refused:  # the operator began a goal meanwhile
+        return no_reply(refused.message)
     return Outcome(detail="one draft waits for the operator")
 
 
