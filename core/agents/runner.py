@@ -24,7 +24,8 @@ class Assignment:
 
     `prompt` is what it is told, in the company's language; a runner may have it taken apart into `system` and `user`.
     `access` is how a program of this run reaches the board, for a runner with `wants_access = True`; None elsewhere,
-    and where nobody serves the company.
+    and where nobody serves the company. `workplace` is where its runner must work: the work tree of a task that names
+    a repository; None elsewhere.
     """
 
     run: Run
@@ -37,6 +38,7 @@ class Assignment:
     round: Round | None = None
     settings: dict[str, Any] = field(default_factory=dict)
     access: Access | None = None
+    workplace: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
