@@ -14,6 +14,7 @@ from core.domain.errors import Conflict, Invalid
 from core.domain.guardrails import GUARDRAILS_FILE
 from core.domain.hiring import RESERVED, is_visible, same_name
 from core.domain.limits import CAPABILITIES, RUNNER_MAX
+from core.domain.runner_secrets import secret_in
 from core.domain.states import AgentStatus, Autonomy, BudgetPeriod, BudgetScope, OrgStatus, Role
 
 COMPANY_ID = 1
@@ -218,6 +219,12 @@ def require_runner(runner: dict[str, Any]) -> None:
         raise Invalid(
             "A key stands in no setting; only where it comes from does.",
             "Name its source: env:NAME, file:PATH or keyring:SERVICE/USER.",
+        )
+    if place := secret_in(runner):
+        raise Invalid(
+            f"A key stands in no setting, and {place[:100]} seems to hold one; nothing was kept of it.",
+            "Name where it comes from: `key` as env:NAME, file:PATH or keyring:SERVICE/USER; for a program the"
+            " variable's name in `env`.",
         )
     cost = runner.get(RUN_COST, 0)
     if not isinstance(cost, int) or isinstance(cost, bool) or not 0 <= cost <= MONEY_MAX:

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
+from core.commands.registry import parse
 from core.company import create_company
 from core.config import Config
 from core.domain.company_items import RUNNER_EXAMPLE
-from tui.cli import main
+from tui.cli import main, opening
 from tui.cli.exits import Exit
 
 
@@ -62,8 +63,9 @@ def test_who_is_hired_runs_on_what_its_manager_or_the_first_hired_does(
     told = said(capsys, "init", f"{folder}-b")
     assert f"--role coordinator --runner '{RUNNER_EXAMPLE}'" in told
     assert "cannot run" not in said(capsys, "agent", "hire", folder, "vera", "--role", "coordinator", *example)
-    lacking = said(capsys, "agent", "hire", folder, "otto", "--role", "executor", "--runner", "chat")
-    assert "otto cannot run: its runner of kind 'chat' has no url and no model." in lacking
+    otto = {"slug": "otto", "name": "Otto", "role": "executor", "runner": {"kind": "chat"}}
+    asyncio.run(opening.send(Path(folder), parse("HireAgent", otto)))
+    assert "Nothing runs for otto: its runner of kind 'chat' has no url and no model." in said(capsys, "doctor", folder)
     command = ("--runner", '{"kind": "command", "command": ["./agent.sh"]}')
     assert "cannot run" not in said(capsys, "agent", "hire", folder, "rita", "--role", "reviewer", *command)
     said(capsys, "agent", "hire", folder, "ada", "--role", "executor", "--manager", "rita")

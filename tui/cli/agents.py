@@ -7,8 +7,10 @@ from decimal import ROUND_DOWN, Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
+from core.agents.kinds import check_runner
 from core.blackboard.queries import LIVE_RUNS
 from core.blackboard.readers import Readers
+from core.commands.company import require_runner
 from core.config import read_config, runner_kinds
 from core.domain.budgets import money, per
 from core.domain.company_items import RUNNER_EXAMPLE, default_runner, runner_missing
@@ -237,6 +239,9 @@ def _given(arguments: argparse.Namespace) -> dict[str, Any]:
         given["manager"] = arguments.manager
     if arguments.runner is not None:
         given["runner"] = _runner_of(arguments.runner)
+        # The board's own check comes first: it knows what may be a key and repeats nothing of it.
+        require_runner(given["runner"])
+        check_runner(given["runner"], runner_kinds(read_config(folder_of(arguments.dir))))
     if arguments.max_runs is not None:
         given["max_runs"] = arguments.max_runs
     return given

@@ -77,6 +77,12 @@ class RunnerSettings(SharedSettings):
     answer_s: float = Field(900, gt=0, le=86_400)
 
 
+def check(runner: Mapping[str, Any]) -> None:
+    """Raises Invalid for settings that no run could use; no key is read."""
+    told = checked(RunnerSettings, runner)
+    Endpoint(told.url, told.model, told.wire)
+
+
 async def from_runner(runner: Mapping[str, Any], environment: Mapping[str, str] = os.environ) -> ChatSettings:
     """The settings of an agent, with its key. Raises Invalid, which names what is wrong, and what `key_from` raises."""
     told = checked(RunnerSettings, runner)

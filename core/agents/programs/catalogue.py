@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
@@ -13,7 +13,7 @@ from core.agents.access import Access
 from core.agents.programs.parsers import ClaudeParser, CodexParser, OpencodeParser
 from core.agents.programs.pieces import Parser
 from core.agents.programs.scripts import JsonParser, TextParser
-from core.agents.programs.settings import SCRIPT, CommandSettings
+from core.agents.programs.settings import SCRIPT, CommandSettings, settings_of
 from core.domain.errors import Invalid
 
 _PARSERS: Mapping[str, Callable[[], Parser]] = {
@@ -118,3 +118,8 @@ def program_of(settings: CommandSettings) -> Startable:
         known = ", ".join((SCRIPT, *rows))
         raise Invalid(f"There is no program {settings.program[:80]!r} in the catalogue.", f"Known: {known}.")
     return Preset(settings.program, rows[settings.program])
+
+
+def check(runner: Mapping[str, Any]) -> None:
+    """Raises Invalid for settings that no run could use; whether the program is there is not looked at."""
+    program_of(settings_of(runner))
