@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from core.agents.models.providers import GatewayConfig
 from core.domain.errors import Invalid
 from core.domain.limits import PROMPT_TOKENS, PROMPT_TOKENS_MIN, RUNS_AT_ONCE, STARTS_PER_MINUTE
 
@@ -46,6 +47,13 @@ class PromptsConfig(BaseModel):
     budget: int = Field(PROMPT_TOKENS, ge=PROMPT_TOKENS_MIN, le=1_000_000)
 
 
+class PermissionsConfig(BaseModel):
+    """How many seconds what a program asks waits for you before it is refused; without it, as long as its run lives."""
+
+    model_config = ConfigDict(extra="forbid")
+    wait_s: float | None = Field(None, ge=1, le=31_536_000)
+
+
 class PriceConfig(BaseModel):
     """What a model costs, in US dollars for a million tokens; cache prices are that of input unless they are named."""
 
@@ -65,8 +73,10 @@ class Config(BaseModel):
     locale: Literal["en", "zh"] = "en"
     caps: CapsConfig = Field(default_factory=CapsConfig)
     prompts: PromptsConfig = Field(default_factory=PromptsConfig)
+    permissions: PermissionsConfig = Field(default_factory=PermissionsConfig)
     rehearsal: RehearsalConfig | None = None
     prices: dict[str, PriceConfig] = Field(default_factory=dict)
+    gateway: GatewayConfig = Field(default_factory=GatewayConfig)
 
 
 def board_path(folder: Path) -> Path:

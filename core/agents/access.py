@@ -5,6 +5,9 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from core.agents.metered import Metered
+from core.domain.errors import Invalid
+
 if TYPE_CHECKING:
     from core.agents.runner import Assignment
     from core.domain.actors import Agent
@@ -26,12 +29,17 @@ class Access:
 
     Whoever has the token acts as the run: it goes into the program's environment or settings, never into a log.
     The `listeners` hear of each call, on the loop, before its answer is sent.
+    `models` are the addresses of model providers behind the gateway by name, each ending before `/v1` or `/v1beta`; the
+    token of the run is their key. `wires` says what each speaks, `metered` what the run has used there.
     """
 
     url: str
     token: str = field(repr=False)
     run_id: int
     listeners: list[Callable[[Heard], None]] = field(default_factory=list, repr=False, compare=False)
+    models: Mapping[str, str] = field(default_factory=dict)
+    wires: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    metered: Metered = field(default_factory=Metered, repr=False, compare=False)
 
     @property
     def mcp_url(self) -> str:
@@ -42,6 +50,14 @@ class Access:
     def environment(self) -> dict[str, str]:
         """What a program is given: `opsroom mcp` reads the first two."""
         return {"OPSROOM_URL": self.url, "OPSROOM_TOKEN": self.token, "OPSROOM_RUN": str(self.run_id)}
+
+    def gateway(self, name: str) -> str:
+        """The address of a provider behind the gateway. Raises Invalid when this company has none of the name."""
+        if name not in self.models:
+            raise Invalid(
+                f"There is no gateway to {name[:80]!r} here.", "Name one of [gateway.providers] in company.toml."
+            )
+        return self.models[name]
 
     def told(self, locale: str = "en") -> str:
         """How a program sends its calls, for its prompt (S4-12, S4-18); names the token's variable, never the token."""

@@ -20,6 +20,7 @@ from core.prompting.prompt import Prompt
 from core.reading.offered import Offered, offered
 from core.reading.registry import READS
 from core.server.answers import TooMany, Unauthorized
+from core.server.gateway.passage import Passage
 
 OPERATOR_TOKEN = "operator.token"
 KEY_MAX = 200
@@ -46,11 +47,15 @@ class Commissioned:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who sends a request. `run` is None for the operator, whom the door alone restricts; `listeners` hear."""
+    """Who sends a request. `run` is None for the operator, whom the door alone restricts; `listeners` hear.
+
+    `passage` is a run's way to a model provider, None for those that have none.
+    """
 
     actor: Operator | Agent
     run: Commissioned | None = None
     listeners: Sequence[Callable[[Heard], None]] = field(default=(), repr=False, compare=False)
+    passage: Passage | None = field(default=None, repr=False, compare=False)
 
     def require(self, name: str) -> None:
         """Raises Forbidden for a command or query that this run is not offered, Invalid if there is none such."""
@@ -111,10 +116,13 @@ class Tokens:
     _held: dict[str, _Held] = field(default_factory=dict, repr=False)
     _ended: "OrderedDict[str, int]" = field(default_factory=OrderedDict, repr=False)
 
-    def give(self, actor: Agent, run: Commissioned, listeners: Sequence[Callable[[Heard], None]] = ()) -> str:
+    def give(
+        self, actor: Agent, run: Commissioned, listeners: Sequence[Callable[[Heard], None]] = (),
+        passage: Passage | None = None,
+    ) -> str:  # fmt: skip
         """A token for one run (agent, run and fence); it ends with `end`."""
         token = f"run-{actor.run_id}-{self.make()}"
-        self._held[_hash(token)] = _Held(Caller(actor, run, listeners), looked=self.clock())
+        self._held[_hash(token)] = _Held(Caller(actor, run, listeners, passage), looked=self.clock())
         return token
 
     def admit_operator(self, token: str) -> None:

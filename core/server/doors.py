@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from types import TracebackType
 
 from core.agents.access import Access, Heard
+from core.agents.metered import Metered
 from core.agents.runner import Assignment
 from core.commands.door import Door
 from core.company import OpenCompany, socket_path
@@ -18,6 +19,7 @@ from core.domain.actors import Agent
 from core.domain.errors import BoardError, Invalid
 from core.server.api import Backend
 from core.server.callers import Tokens, commissioned, operator_token
+from core.server.gateway.passage import passage_of
 from core.server.socket import SOCKET_BODY_MAX, running, socket_serving
 
 LOOPBACK = "127.0.0.1"
@@ -78,12 +80,21 @@ class Doors:
 
     @asynccontextmanager
     async def access(self, assignment: Assignment, actor: Agent) -> AsyncIterator[Access]:
-        """Access for one run, which ends with the context. Raises BoardError."""
+        """Access for one run, which ends with the context.
+
+        Raises BoardError, and for a runner with a gateway what `passage_of` raises.
+        """
         url = (await self.listen()).url
         listeners: list[Callable[[Heard], None]] = []
-        token = self._tokens.give(actor, commissioned(assignment), listeners)
+        metered = Metered()
+        passage = await passage_of(self._company.config.gateway, assignment, metered)
+        models, wires = {}, {}
+        if passage is not None:
+            models = {passage.name: f"{url}/gateway/{passage.name}"}
+            wires = {passage.name: tuple(map(str, passage.provider.wires))}
+        token = self._tokens.give(actor, commissioned(assignment), listeners, passage)
         try:
-            yield Access(url, token, actor.run_id, listeners)
+            yield Access(url, token, actor.run_id, listeners, models, wires, metered)
         finally:
             self._tokens.end(token)
 
