@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from core.agents.access import GiveAccess
+from core.agents.asking import Asking, Decisions
+from core.agents.attached import Attached, run_of
+from core.agents.clock import RunClock
 from core.agents.process import kill_family, same_process
-from core.agents.runner import Assignment, Desk, Outcome, Runner
+from core.agents.runner import Assignment, Desk, Outcome, Runner, Told
 from core.agents.transcript import Transcripts
 from core.blackboard.readers import Readers
 from core.commands.approvals import KillRun
@@ -33,6 +36,10 @@ QUEUED = (
     "status = 'queued' AND coalesce((SELECT paused_at FROM goals WHERE goals.id = goal_id), 0) = 0"
     " ORDER BY id LIMIT 2000"
 )
+_ATTACHED = {
+    "RunSpokenTo": Told.REMARK, "RemarkHeard": Told.HEARD, "RemarkUnheard": Told.UNHEARD,
+    "RunPaused": Told.PAUSED, "RunResumed": Told.RESUMED,
+}  # fmt: skip
 log = logging.getLogger(__name__)
 DISPATCHER = System("dispatcher")
 _WAKES = frozenset(
@@ -92,7 +99,8 @@ class Dispatcher:
 
     `before` is awaited before anything is started, e.g. to read the guardrails again. `library` holds the templates of
     prompts (the shipped ones unless named), `prompt_tokens` is the most that a prompt may have. `give_access` tells how
-    runners that want it give their programs a way to the board; None while there is none.
+    runners that want it give their programs a way to the board; None while there is none. `permission_wait_s` is how
+    long what a program asks waits for the operator before it is refused; None waits as long as the run.
     """
 
     def __init__(
@@ -110,6 +118,7 @@ class Dispatcher:
         library: Library | None = None,
         prompt_tokens: int = PROMPT_TOKENS,
         give_access: Callable[[], GiveAccess | None] = lambda: None,
+        permission_wait_s: float | None = None,
     ) -> None:
         self._door = door
         self._readers = readers
@@ -123,19 +132,38 @@ class Dispatcher:
         self._library = library or shipped_library()
         self._prompt_tokens = prompt_tokens
         self._give_access = give_access
+        self._permission_wait_s = permission_wait_s
+        self._decisions = Decisions()
         self._tasks: dict[int, asyncio.Task[None]] = {}
         # Between the commit of a start and its task a tick must not take the run for lost.
         self._starting: set[int] = set()
+        self._attached: dict[int, Attached] = {}
         self._wake = asyncio.Event()
         self.held: dict[int, str] = {}
 
     def hear(self, events: Sequence[Event]) -> None:
-        """A listener of the board: starts what is queued, ends what was killed."""
+        """A listener of the board: starts what is queued, ends what was killed, and answers what runs ask."""
+        self._decisions.hear(events)
         for event in events:
             if event.kind == "RunKilled" and (task := self._tasks.get(event.entity_id)) is not None:
                 task.cancel()
+            if event.kind in _ATTACHED:
+                self._hear_hand(event)
             if event.kind in _WAKES:
                 self._wake.set()
+
+    def _hear_hand(self, event: Event) -> None:
+        """What the operator does with a run at work reaches it, and stands in its transcript with who did it."""
+        run_id = run_of(event)
+        if run_id is None:
+            return
+        if (attached := self._attached.get(run_id)) is not None:
+            attached.hear(event)
+        kind = _ATTACHED[event.kind]
+        facts = {"remark": event.entity_id} if event.entity == "remarks" else {}
+        if event.kind == "RunSpokenTo":
+            facts["text"] = event.changed["body"]
+        self._transcripts.opened(run_id)(str(kind), {**facts, "by": event.actor})
 
     def lost(self, runs: Iterable[Run]) -> dict[int, str]:
         """Which of the started runs are gone: their owner ended, or nothing here works on them any more."""
@@ -202,6 +230,7 @@ class Dispatcher:
                 starts_per_minute=self._caps.starts_per_minute,
             )
             self._starting.add(run.id)
+            self._attached.setdefault(run.id, Attached(run.id, self._door))
             try:
                 answer = await self._door.execute(DISPATCHER, command)
                 if answer["started"]:
@@ -215,6 +244,8 @@ class Dispatcher:
                 continue
             finally:
                 self._starting.discard(run.id)
+                if run.id not in self._tasks:
+                    self._attached.pop(run.id, None)
         return started
 
     async def idle(self) -> None:
@@ -223,8 +254,12 @@ class Dispatcher:
             await asyncio.wait(list(self._tasks.values()))
 
     async def _supervise(self, run: Run, fence: int) -> None:
+        attached = self._attached[run.id]
         try:
-            outcome = await self._outcome(run, fence)
+            try:
+                outcome = await self._outcome(run, fence, attached)
+            finally:
+                await attached.end()
             finish = FinishRun(
                 run=run.id, status=outcome.status, exit_kind=outcome.exit_kind, detail=_storable(outcome.detail),
                 tokens_in=outcome.tokens_in, tokens_out=outcome.tokens_out, cost_micros=outcome.cost_micros,
@@ -238,10 +273,11 @@ class Dispatcher:
             log.warning("the end of R%s could not be written: %s", run.id, error)
         finally:
             self._tasks.pop(run.id, None)
+            self._attached.pop(run.id, None)
             self._transcripts.close(run.id)
             self._wake.set()
 
-    async def _outcome(self, run: Run, fence: int) -> Outcome:
+    async def _outcome(self, run: Run, fence: int, attached: Attached) -> Outcome:
         say = self._transcripts.opened(run.id)
         try:
             assignment = await self._assignment(run)
@@ -265,8 +301,13 @@ class Dispatcher:
                 run=run.id, prompt_hash=assignment.prompt.hash, experiences=assignment.prompt.experiences
             )
             await self._door.execute_all(DISPATCHER, [told, ConfirmRun(run=run.id)])
-            desk = Desk(actor, self._door, self._readers, say, note_process, note_spent)
+            clock = RunClock()
+            ask = self._asking(actor, clock, say)
+            desk = Desk(
+                actor, self._door, self._readers, say, note_process, note_spent, attached, ask=ask, clock=clock
+            )  # fmt: skip
             limit = asyncio.timeout(self._caps.run_seconds)
+            clock.limit = limit
             try:
                 async with limit, self._with_access(runner, assignment, actor) as assigned:
                     outcome = await runner.run(assigned, desk)
@@ -284,6 +325,14 @@ class Dispatcher:
             outcome = Outcome(RunStatus.FAILED, "error", f"{type(error).__name__}: {error}")
         say("outcome", {"status": str(outcome.status), "exit": outcome.exit_kind, "detail": outcome.detail})
         return outcome
+
+    def _asking(self, actor: Agent, clock: RunClock, say: Callable[[str, dict[str, Any]], None]) -> Asking:
+        """How this run asks the operator for permissions."""
+        return Asking(
+            actor, self._door, self._readers, self._decisions, clock,
+            clock=self._clock, wait_s=self._permission_wait_s, look_s=self._retry_s,
+            tell=lambda facts: say(str(Told.PERMISSION), facts),
+        )  # fmt: skip
 
     @contextlib.asynccontextmanager
     async def _with_access(self, runner: Runner, assignment: Assignment, actor: Agent) -> AsyncIterator[Assignment]:

@@ -1,18 +1,26 @@
 """The runner protocol: an assignment in; calls on the board, words for the transcript, and one outcome out."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol
 
 from core.agents.access import Access
+from core.agents.asking import Ask
+from core.agents.attached import Attached
+from core.agents.clock import RunClock
 from core.agents.process import Child
 from core.blackboard.readers import Readers
 from core.commands.door import Door
 from core.commands.registry import Answer, parse
 from core.domain.actors import Agent
 from core.domain.entities import AgentRecord, Company, Goal, Round, Run, Task
+from core.domain.permissions import Change as Change
+from core.domain.permissions import Permission as Permission
+from core.domain.permissions import Permit as Permit
+from core.domain.permissions import Wish as Wish
 from core.domain.states import RunStatus
 from core.prompting.prompt import Prompt
 from core.reading.registry import read
@@ -63,11 +71,20 @@ class Told(StrEnum):
     THOUGHT = "thought"  # the begin of what a model thought: `text`
     USAGE = "usage"  # of one answer: `tokens_in`, `tokens_out`, `cost` (micros, or "unknown")
     SESSION = "session"  # by what id it can be gone on with: `id`
-    PERMISSION = "permission"  # what a program asks for: `wants`
+    REMARK = "remark"  # the operator's words to the run: `remark` (its id), `text`, `by`
+    HEARD = "heard"  # the agent has taken them up: `remark`
+    UNHEARD = "unheard"  # the run ended before: `remark`
+    PAUSED = "paused"  # the run holds before its next turn: `by`
+    RESUMED = "resumed"  # `by`
+    PERMISSION = "permission"  # what a program asks for: `wants`; with `question` (Q7), or with `permit` and `note`
 
 
 async def _spent_nowhere(tokens_in: int, tokens_out: int, cost_micros: int) -> None:
     """Nobody counts."""
+
+
+async def _nobody_is_asked(wish: Wish) -> Permission:
+    return Permission(Permit.REFUSED, "nobody can be asked here")
 
 
 class Desk:
@@ -84,6 +101,10 @@ class Desk:
         say: Callable[[str, dict[str, Any]], None],
         note_process: Callable[[int, int], Awaitable[None]],
         note_spent: Callable[[int, int, int], Awaitable[None]] = _spent_nowhere,
+        attached: Attached | None = None,
+        *,
+        ask: Ask = _nobody_is_asked,
+        clock: RunClock | None = None,
     ) -> None:
         self.actor = actor
         self.readers = readers
@@ -91,6 +112,9 @@ class Desk:
         self._say = say
         self._note_process = note_process
         self._note_spent = note_spent
+        self._ask = ask
+        self._clock = clock or RunClock()
+        self._attached = attached or Attached(actor.run_id, door)
 
     async def call(self, command: str, /, **arguments: Any) -> Answer:
         """Send a command as this agent. Raises an OpsroomError with a hint; then nothing was written."""
@@ -113,9 +137,39 @@ class Desk:
         """What happens in the run beside words and calls, for the transcript and the room; `facts` are plain JSON."""
         self._say(str(kind), facts)
 
+    async def ask_permission(self, wish: Wish) -> Permission:
+        """Ask the operator whether the run's program may do this, and wait for the answer (S4-08).
+
+        Never allowed without their yes, now or to an earlier wish of this run that covers it. The clock stands still
+        meanwhile. Cancelling takes the question back. Raises Fenced when the run is no longer current.
+        """
+        return await self._ask(wish)
+
+    def clock_stopped(self) -> AbstractAsyncContextManager[None]:
+        """While the context lasts the run waits for a person: neither its wall time nor `worked_s` goes on."""
+        return self._clock.stopped()
+
+    def worked_s(self) -> float:
+        """Seconds in which the run was at work: what a runner measures silence and its own limits by."""
+        return self._clock.worked_s()
+
     async def spent(self, tokens_in: int, tokens_out: int, cost_micros: int) -> None:
         """What the run has used since it began, told while it works: kept also if it is killed (F24). Never raises."""
         await self._note_spent(tokens_in, tokens_out, cost_micros)
+
+    async def may_go_on(self) -> None:
+        """Returns at once, or waits while the operator has paused this run. Asked before each turn of an agent."""
+        if self._attached.is_paused:
+            async with self.clock_stopped():
+                await self._attached.gone_on()
+
+    async def remark(self) -> str:
+        """Wait for the operator's next words to this run. They count as heard then; cancelling loses none."""
+        return await self._attached.next_words()
+
+    async def remark_now(self) -> str | None:
+        """The operator's next words to this run if some wait, which are heard with that; None otherwise."""
+        return await self._attached.words()
 
     def note_call(self, name: str, arguments: Mapping[str, Any], answer: Mapping[str, Any] | None) -> None:
         """A call that the run's program made by its own access: a command with its answer, or a query without."""

@@ -2,6 +2,7 @@
 
 from core.commands import (  # noqa: F401 - each module registers its commands
     approvals,
+    attach,
     autonomy,
     budgets,
     challenges,
@@ -20,6 +21,7 @@ from core.commands import (  # noqa: F401 - each module registers its commands
     mail,
     organisation,
     outputs,
+    permissions,
     plans,
     prompts,
     redlines,
@@ -34,4 +36,5 @@ from core.commands import (  # noqa: F401 - each module registers its commands
     tasks,
     ticks,
     work,
+    worktrees,
 )

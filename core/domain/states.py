@@ -259,6 +259,14 @@ class OfferAnswer(StrEnum):
     NO_REPLY = "no_reply"
 
 
+class RemarkStatus(StrEnum):
+    """Words into a run: `heard` once its agent took them up, `unheard` if the run ended before."""
+
+    WAITING = "waiting"
+    HEARD = "heard"
+    UNHEARD = "unheard"
+
+
 class MentionStatus(StrEnum):
     """`held`: an exchange went on too long, and a person decides whether it wakes (F7)."""
 

@@ -37,6 +37,7 @@ class Talk:
         self._system = (Text(assignment.prompt.system, stable=True),)
         self._stuck = Stuck()
         self._nudged = 0
+        self._answers = False
         self._shortened = False
         self.met = False
 
@@ -48,6 +49,8 @@ class Talk:
     async def through(self) -> Outcome:
         """Talk to the end. Raises Ended when it cannot go on, ModelError, and Fenced."""
         for turn in range(self._settings.turns):
+            await self._desk.may_go_on()
+            await self._take_up_remarks()
             limit, why = self._meter.used_up
             if limit:
                 raise Ended(RunStatus.FAILED, limit, why)
@@ -56,7 +59,7 @@ class Talk:
             self._messages.append(answer.message())
             if answer.calls:
                 await self._carry_out(turn, answer)
-            elif answer.finish.reason is FinishReason.PAUSED:
+            elif answer.finish.reason is FinishReason.PAUSED or await self._take_up_remarks():
                 continue
             elif self.met and answer.finish.reason is not FinishReason.LENGTH:
                 return Outcome()
@@ -65,6 +68,16 @@ class Talk:
             else:
                 self._nudge(answer)
         raise Ended(RunStatus.FAILED, "turns", not_done(self._settings.turns))
+
+    async def _take_up_remarks(self) -> bool:
+        """What the operator said into the run meanwhile, as the operator's word; whether there was any."""
+        said = []
+        while (remark := await self._desk.remark_now()) is not None:
+            said.append(User(self._words("remark", text=remark)))
+        self._messages += said
+        # An answer to the operator is words, and needs no call.
+        self._answers = self._answers or bool(said)
+        return bool(said)
 
     async def _answer(self) -> Answer:
         """The next answer. Once a run, a conversation that is too long is sent again, shorter."""
@@ -128,21 +141,23 @@ class Talk:
     def _nudge(self, answer: Answer) -> None:
         """Words without the call that the run owes: the model is told so, at most twice (Ended then)."""
         is_cut = answer.finish.reason is FinishReason.LENGTH
-        if self._nudged == REMINDERS:
+        free, self._answers = self._answers and not is_cut, False
+        if self._nudged == REMINDERS and not free:
             if is_cut:
                 bound = self._settings.answer_tokens
                 raise Ended(RunStatus.FAILED, "length", f"its answers are cut off at {bound} tokens")
             said = answer.text.strip()[:_REASON]
             told = f"it ended in words without a call on the board, after {REMINDERS} reminders: {said}"
             raise Ended(RunStatus.PROTOCOL_VIOLATION, "no_board_call", told)
-        self._nudged += 1
+        self._nudged += 0 if free else 1
         names = ", ".join(tool.name for tool in self._tools if tool.name in self._owed.commands)
         told = self._words("owes_or_silent" if self._owed.silence else "owes", commands=names)
         if is_cut:
             told = f"{self._words('cut', bound=self._settings.answer_tokens)} {told}"
         elif not answer.text.strip():
             told = f"{self._words('empty')} {told}"
-        self._desk.tell(Told.NOTICE, text=f"reminded ({self._nudged} of {REMINDERS}): {told}")
+        count = "" if free else f" ({self._nudged} of {REMINDERS})"
+        self._desk.tell(Told.NOTICE, text=f"reminded{count}: {told}")
         self._messages.append(User(told))
 
     def _words(self, name: str, **values: object) -> str:

@@ -6,8 +6,8 @@ Times are integer milliseconds UTC; money is integer millionths of a US dollar.
 from core.domain.entities.base import Criterion, Entity, Event, MustHave
 from core.domain.entities.company import AgentRecord, Approval, Budget, Company
 from core.domain.entities.results import Decision, Output, Review
-from core.domain.entities.talk import Comment, Experience, Knowledge, Mention, Turn
-from core.domain.entities.work import Goal, Offer, Round, Run, Task, TaskDep
+from core.domain.entities.talk import Comment, Experience, Knowledge, Mention, Remark, Turn
+from core.domain.entities.work import Goal, Offer, Round, Run, Task, TaskDep, WorkTree
 
 __all__ = [
     "ENTITIES",
@@ -27,12 +27,14 @@ __all__ = [
     "MustHave",
     "Offer",
     "Output",
+    "Remark",
     "Review",
     "Round",
     "Run",
     "Task",
     "TaskDep",
     "Turn",
+    "WorkTree",
 ]
 
 ENTITIES: dict[str, type[Entity]] = {
@@ -56,5 +58,7 @@ ENTITIES: dict[str, type[Entity]] = {
         Knowledge,
         Offer,
         Budget,
+        WorkTree,
+        Remark,
     )
 }

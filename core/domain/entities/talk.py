@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from core.domain.entities.base import Entity
-from core.domain.states import CommentKind, ExperienceStatus, MentionStatus, TurnOutcome
+from core.domain.states import CommentKind, ExperienceStatus, MentionStatus, RemarkStatus, TurnOutcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,3 +97,16 @@ class Knowledge(Entity):
     def first_line(self) -> str:
         """The first line that says something."""
         return next((line.strip() for line in self.body.splitlines() if line.strip()), "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remark(Entity):
+    """What the operator says into a run at work. It is heard once, or not at all: then the run ended before."""
+
+    table: ClassVar[str] = "remarks"
+    run_id: int
+    author: str
+    body: str
+    status: RemarkStatus
+    created_at: int
+    version: int

@@ -22,14 +22,19 @@ from core.domain.states import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Goal(Entity):
-    """The parent of tasks. `exploring` is set while the talk of phase 1 goes on.
+    """The parent of tasks. `exploring` is set while the talk of phase 1 goes on. `repository` is that of its tasks.
 
     `auto_dispatched_at` (ms) is set when stage B dispatched it without a person (D-01).
     """
 
     table: ClassVar[str] = "goals"
     letter: ClassVar[str] = "G"
-    added: ClassVar[dict[str, Any]] = {"exploring": False, "out_of_scope": (), "auto_dispatched_at": None}
+    added: ClassVar[dict[str, Any]] = {
+        "exploring": False,
+        "out_of_scope": (),
+        "auto_dispatched_at": None,
+        "repository": "",
+    }
     title: str
     description: str
     must_haves: tuple[MustHave, ...]
@@ -48,6 +53,7 @@ class Goal(Entity):
     exploring: bool
     out_of_scope: tuple[str, ...]
     auto_dispatched_at: int | None
+    repository: str
     created_at: int
     updated_at: int
     version: int
@@ -78,6 +84,7 @@ class Task(Entity):
     """A unit of work. While `plan_until` (ms) is set, its plan stands open for objection and nobody works on it.
 
     `review_step` says what it waits for while it is in review; `criteria` are frozen at the first verdict.
+    `repository` is the git repository that it is worked on in, as it was named; empty: none.
     """
 
     table: ClassVar[str] = "tasks"
@@ -89,6 +96,7 @@ class Task(Entity):
         "plans": 0,
         "criteria": (),
         "review_step": ReviewStep.REVIEW,
+        "repository": "",
     }
     goal_id: int
     round_id: int | None
@@ -125,8 +133,31 @@ class Task(Entity):
     plans: int
     criteria: tuple[Criterion, ...]
     review_step: ReviewStep
+    repository: str
     created_at: int
     updated_at: int
+    version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkTree(Entity):
+    """Where one agent works on a task in git: the `number`-th of the task, on a branch of its own.
+
+    `repository` is its folder, resolved; `path` goes from the company's folder; `base` is the commit (40 or 64 digits)
+    that it was begun from, by the name `begins_from`. Closed ones are not taken up again; their branches stay.
+    """
+
+    table: ClassVar[str] = "worktrees"
+    task_id: int
+    number: int
+    agent_id: int
+    repository: str
+    path: str
+    branch: str
+    begins_from: str
+    base: str
+    closed_at: int | None
+    created_at: int
     version: int
 
 
@@ -158,12 +189,12 @@ class Run(Entity):
     """One attempt of one agent. `pid` and `pid_started` (ms) are the fingerprint of its process, if any.
 
     `brief` is what the run was begun for beyond its subject, e.g. a heartbeat's agenda; `reserved_micros` is held back
-    from the budgets until the run's own cost is known.
+    from the budgets until the run's own cost is known. `paused_at` (ms) is set while it holds before its next turn.
     """
 
     table: ClassVar[str] = "runs"
     letter: ClassVar[str] = "R"
-    added: ClassVar[dict[str, Any]] = {"brief": {}, "reserved_micros": 0}
+    added: ClassVar[dict[str, Any]] = {"brief": {}, "reserved_micros": 0, "paused_at": None}
     agent_id: int
     kind: RunKind
     task_id: int | None
@@ -187,6 +218,7 @@ class Run(Entity):
     idempotency_key: str | None
     brief: dict[str, Any]
     reserved_micros: int
+    paused_at: int | None
     queued_at: int
     started_at: int | None
     ended_at: int | None
