@@ -1,5 +1,6 @@
 """How each known program is started and read (`catalogue.toml`); a script of the operator's own needs no row."""
 
+import json
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Any, Protocol
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from core.agents.access import Access
+from core.agents.models.providers import GatewayWire
 from core.agents.programs.parsers import ClaudeParser, CodexParser, OpencodeParser
 from core.agents.programs.pieces import Parser
 from core.agents.programs.scripts import JsonParser, TextParser
@@ -51,7 +53,7 @@ class Script:
 
     def start(self, settings: CommandSettings, access: Access, session: str) -> Start:
         """Its command, with the way to the board in its environment."""
-        told = dict(access.environment)
+        told = _environment(settings, access)
         if settings.model:
             told["OPSROOM_MODEL"] = settings.model
         return Start((*settings.command, *settings.args), told)
@@ -59,6 +61,15 @@ class Script:
     def parser(self, settings: CommandSettings) -> Parser:
         """By the setting `output`."""
         return JsonParser() if settings.output == "json" else TextParser()
+
+
+class _GatewayRow(BaseModel):
+    """How a program is told of the gateway: more arguments, other words for its model, variables of its environment."""
+
+    model_config = ConfigDict(extra="forbid")
+    args: list[str] = Field(default_factory=list)
+    model: list[str] | None = None
+    set: dict[str, str] = Field(default_factory=dict)
 
 
 class _Row(BaseModel):
@@ -69,6 +80,7 @@ class _Row(BaseModel):
     last: list[str]
     env: list[str]
     set: dict[str, str] = Field(default_factory=dict)
+    gateway: dict[GatewayWire, _GatewayRow] = Field(default_factory=dict)
 
 
 class Preset:
@@ -81,26 +93,57 @@ class Preset:
         self._row = row
 
     def start(self, settings: CommandSettings, access: Access, session: str) -> Start:
-        """Its command with the agent's model and arguments."""
+        """Its command with the agent's model and arguments. Raises Invalid for a gateway that it cannot speak to."""
         row = self._row
-        words = [*(settings.command or row.command[:1]), *row.command[1:]]
-        words += row.model if settings.model else []
+        by_gateway = self._gateway(settings, access)
+        model = row.model if by_gateway.model is None else by_gateway.model
+        words = [*(settings.command or row.command[:1]), *row.command[1:], *by_gateway.args]
+        words += model if settings.model else []
         words += settings.args
         words += row.resume if session else []
         words += row.last
         values = {"@MODEL@": settings.model, "@SESSION@": session, "@MCP@": access.mcp_url}
+        if settings.gateway:
+            values["@GATEWAY@"] = access.gateway(settings.gateway)
+        told = _environment(settings, access)
+        for name, text in {**row.set, **by_gateway.set}.items():
+            # The token stands in variables alone: arguments are seen by others.
+            told[name] = filled(text, {**values, "@TOKEN@": access.token})
+        return Start(tuple(filled(word, values) for word in words), told, tuple(row.env))
 
-        def filled(text: str) -> str:
-            for name, value in values.items():
-                text = text.replace(name, value)
-            return text
-
-        told = {**access.environment, **{name: filled(value) for name, value in row.set.items()}}
-        return Start(tuple(filled(word) for word in words), told, tuple(row.env))
+    def _gateway(self, settings: CommandSettings, access: Access) -> _GatewayRow:
+        """What the catalogue says for the first wire of the provider that the program speaks; nothing without one."""
+        if not settings.gateway:
+            return _GatewayRow()
+        access.gateway(settings.gateway)
+        wires = access.wires.get(settings.gateway, ())
+        found = next((self._row.gateway[wire] for wire in self._row.gateway if wire in wires), None)
+        if found is None:
+            spoken = ", ".join(self._row.gateway) or "none that a gateway has"
+            raise Invalid(
+                f"{self._name} cannot use the gateway {settings.gateway}: that speaks {', '.join(wires)}.",
+                f"Name a provider with one of the wires of {self._name}: {spoken}.",
+            )
+        return found
 
     def parser(self, settings: CommandSettings) -> Parser:
         """The one of its format."""
         return _PARSERS[self._name]()
+
+
+def _environment(settings: CommandSettings, access: Access) -> dict[str, str]:
+    """The way to the board, and to the gateway if the agent has one. Raises Invalid for a gateway that is not there."""
+    told = dict(access.environment)
+    if settings.gateway:
+        told["OPSROOM_GATEWAY"] = access.gateway(settings.gateway)
+    return told
+
+
+def filled(text: str, values: Mapping[str, str]) -> str:
+    """The text with what stands for the names; inside JSON (it begins with a brace) as a part of a JSON string."""
+    for name, value in values.items():
+        text = text.replace(name, json.dumps(value)[1:-1] if text.startswith("{") else value)
+    return text
 
 
 @cache
