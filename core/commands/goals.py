@@ -6,7 +6,7 @@ from pydantic import Field
 
 from core.blackboard.queries import ALIVE_GOALS
 from core.commands.must_haves import MustHaveDraft, delivered_ids
-from core.commands.registry import Act, Answer, Command, Lines, Reason, Text, Title, handles, letters
+from core.commands.registry import Act, Answer, Command, Lines, Reason, Repository, Text, Title, handles, letters
 from core.commands.shaping import cover_tasks, is_own_draft, require_read, text_hash
 from core.commands.tasks import NewTask, add_task
 from core.commands.telling import mention, say
@@ -72,6 +72,9 @@ class CreateGoal(Command):
     split: bool = Field(True, description="False: exactly one draft task with the same description (S1-12)")
     tasks: tuple[NewTask, ...] = Field((), max_length=TASKS_AT_ONCE, description="Draft tasks to begin with")
     round_cap: int = Field(ROUND_CAP, ge=1, le=100)
+    repository: Repository = Field(
+        "", description="For the operator: the git repository that its tasks are worked on in"
+    )
 
 
 @handles(CreateGoal)
@@ -103,6 +106,7 @@ def create_goal(act: Act, command: CreateGoal) -> Answer:
         reason="",
         exploring=command.explore,
         out_of_scope=command.out_of_scope,
+        repository=command.repository,
     )
     tasks = [add_task(act, goal, new, TaskStatus.DRAFT, None).id for new in command.tasks]
     if not tasks:
@@ -127,6 +131,8 @@ def renew_placeholder(act: Act, goal: Goal) -> Task:
 
 
 def _refuse_second_draft(act: Act, command: CreateGoal) -> None:
+    if command.repository:
+        raise Forbidden("Only the operator names a repository.", "Leave it out.")
     if command.explore:
         raise Invalid("Only the operator talks a goal over.", "Leave explore out.")
     if command.split:
@@ -167,6 +173,7 @@ class EditGoal(Command):
     )
     constraints: Lines | None = None
     out_of_scope: Lines | None = None
+    repository: Repository | None = Field(None, description="For the operator: of its tasks; '' for none")
 
 
 @handles(EditGoal)
@@ -175,6 +182,9 @@ def edit_goal(act: Act, command: EditGoal) -> Answer:
     if goal.status != GoalStatus.DRAFT:
         raise Conflict(f"{goal.name_tag} is {goal.status}: only a draft can be edited.", GOAL.hint(goal.status))
     _require_editor(act, goal)
+    moves = command.repository is not None and command.repository != goal.repository
+    if command.repository is not None and moves:
+        goal = _move(act, goal, command.repository)
     title = command.title if command.title is not None else goal.title
     description = command.description if command.description is not None else goal.description
     constraints = command.constraints if command.constraints is not None else goal.constraints
@@ -184,7 +194,7 @@ def edit_goal(act: Act, command: EditGoal) -> Answer:
         must_haves, replaced = number_must_haves(command.must_haves, goal.must_haves, delivered_ids(act, goal))
     hashed = content_hash(title, description, must_haves, constraints, out_of_scope)
     if hashed == text_hash(goal):
-        return {"id": goal.id, "changed": False, "content_hash": goal.content_hash}
+        return {"id": goal.id, "changed": moves, "content_hash": goal.content_hash}
     by_human = isinstance(act.actor, Operator)
     act.tx.update(
         goal,
@@ -205,6 +215,16 @@ def edit_goal(act: Act, command: EditGoal) -> Answer:
     return {
         "id": goal.id, "changed": True, "content_hash": hashed, "must_haves": [dict(must) for must in must_haves]
     }  # fmt: skip
+
+
+def _move(act: Act, goal: Goal, repository: str) -> Goal:
+    """Another repository for a draft and those of its tasks that have the same. Raises Forbidden."""
+    if not isinstance(act.actor, Operator):
+        raise Forbidden("Only the operator names a repository.", "Leave it out.")
+    for task in act.tx.select(Task, "goal_id = :goal AND status = 'draft' ORDER BY id", goal=goal.id):
+        if task.repository == goal.repository:
+            act.tx.update(task, "TaskEdited", touch=False, repository=repository)
+    return act.tx.update(goal, "GoalMoved", touch=False, repository=repository)
 
 
 def _require_editor(act: Act, goal: Goal) -> None:

@@ -14,6 +14,7 @@ from core.domain.errors import Forbidden, Invalid
 from core.domain.guardrails import Guardrails
 from core.domain.lifecycles import Who
 from core.domain.limits import LINES_MAX, NESTED_MAX, TEXT_MAX, TITLE_MAX
+from core.domain.worktrees import wrong_with
 
 Answer = dict[str, Any]
 INTEGER_MAX = 2**63 - 1
@@ -31,6 +32,12 @@ def _on_one_line(text: str) -> str:
     """A second line in a title could look like a line of the program (F15)."""
     if len(text.splitlines()) > 1:
         raise ValueError("a title is one line; this has a line end in it")
+    return text
+
+
+def _repository(text: str) -> str:
+    if text and (why := wrong_with(text)):
+        raise ValueError(f"this names no repository: {why}")
     return text
 
 
@@ -54,6 +61,9 @@ Reason = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=2000),
     AfterValidator(_sound),
+]
+Repository = Annotated[
+    str, StringConstraints(strip_whitespace=True, max_length=1000), AfterValidator(_sound), AfterValidator(_repository)
 ]
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,39}$")]
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from core.commands.bounds import require_no_endless_work
 from core.commands.dependencies import Dependency, add_dependency
 from core.commands.moves import join_round, move_task
-from core.commands.registry import Act, Answer, Command, Lines, Slug, Text, Title, handles, letters
+from core.commands.registry import Act, Answer, Command, Lines, Repository, Slug, Text, Title, handles, letters
 from core.commands.shaping import clear_review, cover_tasks, is_own_draft, require_shape
 from core.domain.discussion import PLACEHOLDER, placeholder_key
 from core.domain.entities import Goal, Round, Task
@@ -46,6 +46,10 @@ class NewTask(BaseModel):
     risk: Risk = Field(Risk.STANDARD, description="What is about risk control or live trading is high anyway (S3-16)")
     tags: Lines = Field((), description="What kind of work it is; a red line may name one")
     priority: int = Field(2, ge=0, le=4, description="0 is most urgent")
+    repository: Repository | None = Field(
+        None,
+        description="The git repository it is worked on in, e.g. ../site or ../site#develop; unless named, the goal's",
+    )
     depends_on: tuple[Dependency, ...] = ()
     parent: int | None = None
     retry_of: int | None = Field(None, description="The ended task that this one tries again")
@@ -62,6 +66,7 @@ def add_task(act: Act, goal: Goal, new: NewTask, status: TaskStatus, round_: Rou
     values = new.model_dump(exclude={"depends_on", "parent"})
     values["risk"] = raised(new.risk, (new.title, new.intent, new.end_state, *new.constraints), new.tags)
     values |= _kept_from(act, goal, new, values["risk"])
+    values["repository"] = _repository_of(act, goal, new)
     task = act.tx.insert(
         Task, "TaskCreated",
         goal_id=goal.id, round_id=None, parent_id=new.parent, status=TaskStatus.DRAFT, block_kind=None,
@@ -74,6 +79,23 @@ def add_task(act: Act, goal: Goal, new: NewTask, status: TaskStatus, round_: Rou
     if round_ is not None:
         task = join_round(act, act.tx.get(Task, task.id), round_, "TaskEnqueued", status)
     return task
+
+
+def _repository_of(act: Act, goal: Goal, new: NewTask) -> str:
+    """Where it is worked on: as named, else as what it comes from, else as its goal. Raises Forbidden.
+
+    Only a person names another repository: an agent's words open no folder of this machine (F15).
+    """
+    before = act.tx.find(Task, new.retry_of if new.retry_of is not None else new.parent)
+    inherited = goal.repository if before is None else before.repository
+    if new.repository is None:
+        return inherited
+    if act.run is not None and new.repository not in ("", inherited, goal.repository):
+        raise Forbidden(
+            f"{goal.name_tag} is not about the repository {new.repository!r}.",
+            f"Leave repository out, or name {goal.repository or 'none'}; the operator names others.",
+        )
+    return new.repository
 
 
 def _kept_from(act: Act, goal: Goal, new: NewTask, risk: Risk) -> dict[str, Any]:
@@ -235,6 +257,7 @@ class EditTask(Command):
     )
     capabilities: tuple[Slug, ...] | None = Field(None, max_length=CAPABILITIES)
     priority: int | None = Field(None, ge=0, le=4)
+    repository: Repository | None = Field(None, description="For the operator: the git repository, '' for none")
 
 
 @handles(EditTask)
@@ -244,6 +267,8 @@ def edit_task(act: Act, command: EditTask) -> Answer:
     _require_author(act, task)
     _require_known(act.tx.get(Goal, task.goal_id), command.must_haves or ())
     changes = command.model_dump(exclude={"task"}, exclude_none=True)
+    if act.run is not None and "repository" in changes:
+        raise Forbidden("Only the operator names a repository.", "Leave it out, or ask for it in a comment.")
     if task.status in TASK_FINAL:
         raise Conflict(f"{task.name_tag} is {task.status}: it stays so.", TASK.hint(task.status))
     if set(changes) - {"priority"} and task.status not in (TaskStatus.DRAFT, TaskStatus.PENDING, TaskStatus.BLOCKED):
