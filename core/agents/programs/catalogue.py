@@ -15,7 +15,7 @@ from core.agents.models.providers import GatewayWire
 from core.agents.programs.parsers import ClaudeParser, CodexParser, OpencodeParser
 from core.agents.programs.pieces import Parser
 from core.agents.programs.scripts import JsonParser, TextParser
-from core.agents.programs.settings import SCRIPT, CommandSettings, settings_of
+from core.agents.programs.settings import SCRIPT, CommandSettings, ProgramSettings, settings_of
 from core.domain.errors import Invalid
 
 _PARSERS: Mapping[str, Callable[[], Parser]] = {
@@ -53,7 +53,7 @@ class Script:
 
     def start(self, settings: CommandSettings, access: Access, session: str) -> Start:
         """Its command, with the way to the board in its environment."""
-        told = _environment(settings, access)
+        told = environment_told(settings, access)
         if settings.model:
             told["OPSROOM_MODEL"] = settings.model
         return Start((*settings.command, *settings.args), told)
@@ -63,7 +63,7 @@ class Script:
         return JsonParser() if settings.output == "json" else TextParser()
 
 
-class _GatewayRow(BaseModel):
+class GatewayRow(BaseModel):
     """How a program is told of the gateway: more arguments, other words for its model, variables of its environment."""
 
     model_config = ConfigDict(extra="forbid")
@@ -80,7 +80,7 @@ class _Row(BaseModel):
     last: list[str]
     env: list[str]
     set: dict[str, str] = Field(default_factory=dict)
-    gateway: dict[GatewayWire, _GatewayRow] = Field(default_factory=dict)
+    gateway: dict[GatewayWire, GatewayRow] = Field(default_factory=dict)
 
 
 class Preset:
@@ -95,7 +95,7 @@ class Preset:
     def start(self, settings: CommandSettings, access: Access, session: str) -> Start:
         """Its command with the agent's model and arguments. Raises Invalid for a gateway that it cannot speak to."""
         row = self._row
-        by_gateway = self._gateway(settings, access)
+        by_gateway = gateway_of(self._name, row.gateway, settings, access)
         model = row.model if by_gateway.model is None else by_gateway.model
         words = [*(settings.command or row.command[:1]), *row.command[1:], *by_gateway.args]
         words += model if settings.model else []
@@ -105,33 +105,39 @@ class Preset:
         values = {"@MODEL@": settings.model, "@SESSION@": session, "@MCP@": access.mcp_url}
         if settings.gateway:
             values["@GATEWAY@"] = access.gateway(settings.gateway)
-        told = _environment(settings, access)
+        told = environment_told(settings, access)
         for name, text in {**row.set, **by_gateway.set}.items():
             # The token stands in variables alone: arguments are seen by others.
             told[name] = filled(text, {**values, "@TOKEN@": access.token})
         return Start(tuple(filled(word, values) for word in words), told, tuple(row.env))
-
-    def _gateway(self, settings: CommandSettings, access: Access) -> _GatewayRow:
-        """What the catalogue says for the first wire of the provider that the program speaks; nothing without one."""
-        if not settings.gateway:
-            return _GatewayRow()
-        access.gateway(settings.gateway)
-        wires = access.wires.get(settings.gateway, ())
-        found = next((self._row.gateway[wire] for wire in self._row.gateway if wire in wires), None)
-        if found is None:
-            spoken = ", ".join(self._row.gateway) or "none that a gateway has"
-            raise Invalid(
-                f"{self._name} cannot use the gateway {settings.gateway}: that speaks {', '.join(wires)}.",
-                f"Name a provider with one of the wires of {self._name}: {spoken}.",
-            )
-        return found
 
     def parser(self, settings: CommandSettings) -> Parser:
         """The one of its format."""
         return _PARSERS[self._name]()
 
 
-def _environment(settings: CommandSettings, access: Access) -> dict[str, str]:
+def gateway_of(
+    name: str, rows: Mapping[GatewayWire, GatewayRow], settings: ProgramSettings, access: Access
+) -> GatewayRow:
+    """What a row of a catalogue says for the first wire of the agent's provider that its program speaks.
+
+    Nothing for an agent without a gateway. Raises Invalid for one that the program cannot speak to.
+    """
+    if not settings.gateway:
+        return GatewayRow()
+    access.gateway(settings.gateway)
+    wires = access.wires.get(settings.gateway, ())
+    found = next((rows[wire] for wire in rows if wire in wires), None)
+    if found is None:
+        spoken = ", ".join(rows) or "none that a gateway has"
+        raise Invalid(
+            f"{name} cannot use the gateway {settings.gateway}: that speaks {', '.join(wires)}.",
+            f"Name a provider with one of the wires of {name}: {spoken}.",
+        )
+    return found
+
+
+def environment_told(settings: ProgramSettings, access: Access) -> dict[str, str]:
     """The way to the board, and to the gateway if the agent has one. Raises Invalid for a gateway that is not there."""
     told = dict(access.environment)
     if settings.gateway:

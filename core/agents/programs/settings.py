@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import Field
 
@@ -20,26 +20,36 @@ from core.domain.errors import Invalid
 SCRIPT = "script"
 
 
-class CommandSettings(SharedSettings):
-    """`command` is the program with its arguments, for a script of one's own. `env` names variables, never values.
+class ProgramSettings(SharedSettings):
+    """What all programs share: `command` is the program with its arguments. `env` names variables, never values.
 
     Of one run: `wall_s` and `silence_s` (seconds), `turns` (answers of its model, as far as it tells them), `tokens`,
-    `cost_micros`. `grace_s` is how long it has to end itself before it is killed.
+    `cost_micros`. `grace_s` is how long it has to end itself before it is killed. `gateway` is the provider of
+    `[gateway.providers]` through which it asks models; without one it needs a login of its own.
     """
 
-    program: str = SCRIPT
     command: list[str] = Field(default_factory=list, max_length=200)
-    output: Literal["text", "json"] = "text"
     model: str = Field("", max_length=200)
     args: list[str] = Field(default_factory=list, max_length=200)
     env: list[str] = Field(default_factory=list, max_length=50)
     cwd: str = Field("", max_length=4000)
+    gateway: str = Field("", max_length=40)
     wall_s: float | None = Field(None, gt=0, le=604_800)
     silence_s: float = Field(600, gt=0, le=604_800)
     turns: int = Field(200, ge=1, le=10_000)
     tokens: int = Field(20_000_000, ge=1, le=1_000_000_000)
     cost_micros: int | None = Field(None, ge=1, le=MONEY_MAX)
     grace_s: float = Field(GRACE_S, ge=0, le=60)
+
+
+class CommandSettings(ProgramSettings):
+    """A program of the catalogue, or a script of one's own and how its output is read."""
+
+    program: str = SCRIPT
+    output: Literal["text", "json"] = "text"
+
+
+P = TypeVar("P", bound=ProgramSettings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +70,14 @@ class Place:
 def settings_of(runner: Mapping[str, Any]) -> CommandSettings:
     """The settings of an agent. Raises Invalid, which names what is wrong."""
     told = checked(CommandSettings, runner)
+    return checked_program(told, needs_command=told.program == SCRIPT)
+
+
+def checked_program(told: P, *, needs_command: bool) -> P:
+    """The same settings. Raises Invalid for what no program can be started with."""
     for name in told.env:
         checked_name(name)
-    if told.program == SCRIPT and not (told.command and told.command[0]):
+    if needs_command and not (told.command and told.command[0]):
         raise Invalid("The runner names no command.", 'Give one, e.g. "command": ["python3", "agent.py"].')
     if any("\0" in part for part in (*told.command, *told.args, told.cwd)):
         raise Invalid("The runner's command holds a null character.", "Take it out.")
@@ -70,7 +85,7 @@ def settings_of(runner: Mapping[str, Any]) -> CommandSettings:
 
 
 async def place_of(
-    told: CommandSettings, argv: tuple[str, ...], folder: Path, slug: str, ours: Mapping[str, str] = os.environ
+    told: ProgramSettings, argv: tuple[str, ...], folder: Path, slug: str, ours: Mapping[str, str] = os.environ
 ) -> Place:
     """Where this command is run. Raises Invalid when there is no such program or folder.
 

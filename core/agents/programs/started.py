@@ -97,6 +97,19 @@ class Program:
             stdin.close()
             await stdin.wait_closed()
 
+    async def send(self, data: bytes) -> None:
+        """Write to its standard input, which stays open; waits as long as it does not read. Never raises."""
+        stdin = self._process.stdin
+        assert stdin is not None
+        with suppress(BrokenPipeError, ConnectionResetError, RuntimeError):
+            stdin.write(data)
+            await stdin.drain()
+
+    def close_input(self) -> None:
+        """Nothing more is sent: for a program that goes on until then."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+
     def lines(self, limit: int = LINE_LIMIT) -> AsyncIterator[bytes | Skipped]:
         """Lines of its standard output, without their ends; those over the limit are skipped with a mark."""
         assert self._process.stdout is not None

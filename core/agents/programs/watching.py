@@ -19,7 +19,7 @@ from core.agents.programs.pieces import (
     Turned,
     Used,
 )
-from core.agents.programs.settings import CommandSettings
+from core.agents.programs.settings import ProgramSettings
 from core.agents.runner import Desk, Outcome, Told
 from core.agents.stuck import Stuck
 from core.domain.states import RunStatus
@@ -34,7 +34,7 @@ class Watch:
     """One run, also over several processes. `stop` is given the outcome when a limit of the run is reached."""
 
     def __init__(
-        self, desk: Desk, settings: CommandSettings, secrets: tuple[Secret, ...], stop: Callable[[Outcome], None]
+        self, desk: Desk, settings: ProgramSettings, secrets: tuple[Secret, ...], stop: Callable[[Outcome], None]
     ) -> None:
         self._desk = desk
         self._settings = settings
