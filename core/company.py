@@ -218,6 +218,7 @@ class OpenCompany:
             library=self.library,
             prompt_tokens=self.config.prompts.budget,
             give_access=lambda: self.give_access,
+            permission_wait_s=self.config.permissions.wait_s,
         )
         self.ticker = Ticker(
             writer, self._local, self.dispatcher.lost,

@@ -42,6 +42,7 @@ ASKED_BY_THEIR_OWN = {
     ApprovalKind.EXCHANGE: "a comment; the system asks by itself when an exchange does not end",
     ApprovalKind.AUTONOMY: "nothing; the system asks when a limit of stage B is reached",
     ApprovalKind.BUDGET: "nothing; the system asks when a budget holds a run back",
+    ApprovalKind.PERMISSION: "AskPermission, as the run whose program wants it",
     ApprovalKind.MAIL: "AddComment of kind question or mail_request that names @operator",
 }
 

@@ -120,7 +120,23 @@ def _hold(act: Act, task: Task, line: RedLine, payload: dict[str, Any]) -> Answe
 
 def _block(act: Act, task: Task, line: RedLine, payload: dict[str, Any]) -> Answer:
     """Refused and told. What was to be done is not repeated in the words: it may be a secret."""
+    note_blocked(act, task.id, line, payload)
     why = _why(line)
+    if task.status == TaskStatus.CLAIMED:
+        # By its tag: the whole task is the act. It waits for a person, who cancels it or takes the tag away (F16).
+        move_task(act, task, TaskStatus.WAITING_HUMAN, "HoldAct", "TaskWaits", as_system=True, reason=why)
+    return {"allowed": False, "line": line.name, "why": why}
+
+
+def note_blocked(act: Act, task_id: int | None, line: RedLine, payload: Mapping[str, Any]) -> None:
+    """Tell of an act that is blocked: on its task, once, and as an event that names the act by its hash alone."""
+    if task_id is not None:
+        _tell_once(act, act.tx.get(Task, task_id), line)
+    facts = {"task": task_id, "line": line.name, "act": canonical_hash(dict(payload))}
+    act.tx.record("RedLineBlocked", "redline", task_id or 0, facts)
+
+
+def _tell_once(act: Act, task: Task, line: RedLine) -> None:
     body = f"An act of {act.label} for {task.name_tag} was blocked at the red line {line.name}. {line.about}".strip()
     told = act.tx.value(
         "SELECT 1 FROM comments WHERE task_id = :task AND author = :by AND body = :body LIMIT 1",
@@ -129,12 +145,6 @@ def _block(act: Act, task: Task, line: RedLine, payload: dict[str, Any]) -> Answ
     if told is None:
         as_system = Act(act.tx, System(), act.capacities)
         say(as_system, "CommentAdded", CommentKind.NOTE, body, goal=task.goal_id, task=task.id)
-    facts = {"task": task.id, "line": line.name, "act": canonical_hash(payload)}
-    act.tx.record("RedLineBlocked", "redline", task.id, facts)
-    if task.status == TaskStatus.CLAIMED:
-        # By its tag: the whole task is the act. It waits for a person, who cancels it or takes the tag away (F16).
-        move_task(act, task, TaskStatus.WAITING_HUMAN, "HoldAct", "TaskWaits", as_system=True, reason=why)
-    return {"allowed": False, "line": line.name, "why": why}
 
 
 def _why(line: RedLine) -> str:

@@ -202,6 +202,7 @@ APPROVAL = _moves(
         ("", "pending", "ReviewRound", "C", "stop: may the goal be given up? adjust_goal: may it be changed?"),
         ("", "pending", "RuleTask", "C", "the third refusal"),
         ("", "pending", "ChallengeRound", "R", "the coordinator's review is challenged"),
+        ("", "pending", "AskPermission", "A", "one pending a run; what its program wants to do"),
         ("", "pending", "ProposeHire", "X", "one pending a name"),
         ("", "pending", "ProposeOrganisation", "X", "no circle, no unknown name"),
         ("", "pending", "ReturnAutonomy", "S", "a limit of stage B is reached"),
@@ -211,6 +212,7 @@ APPROVAL = _moves(
         ("", "pending", "ObjectPlan", "S", "the third plan met an objection"),
         ("", "pending", "ReleaseTask", "S", "three attempts are used up"),
         ("pending", "approved", "DecideApproval", "H", ""),
+        ("pending", "approved", "AnswerPermission", "H", "a permission for its run; once, it is consumed at once"),
         ("pending", "rejected", "DecideApproval", "H", "with a reason"),
         ("pending", "revision_requested", "DecideApproval", "H", "with a reason"),
         ("pending", "pending", "EditApproval", "H", "a hire or a change of the organisation"),
@@ -282,8 +284,21 @@ INNER = {
         "ReviewRound",
         "AnswerChallenge",
         "RetireAgent",
+        "WithdrawPermission",
+        "FinishRun",
+        "KillRun",
+        "LoseRun",
     ),
-    "ConsumeApproval": ("AddOutput", "CheckAct", "StartTask", "DecideApproval"),
+    "ConsumeApproval": (
+        "AddOutput",
+        "CheckAct",
+        "StartTask",
+        "DecideApproval",
+        "AnswerPermission",
+        "FinishRun",
+        "KillRun",
+        "LoseRun",
+    ),
 }
 
 LIFECYCLES = {cycle.thing: cycle for cycle in (GOAL, TASK, ROUND, APPROVAL, RUN)}

@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
 from core.agents.process import Child
-from core.agents.runner import Desk, Told
+from core.agents.runner import Desk, Permission, Told, Wish
 from core.commands.registry import Answer, parse
 from core.domain.errors import Fenced, OpsroomError
 from core.evals.expecting import Call
@@ -49,6 +50,18 @@ class NotingDesk(Desk):
     async def spent(self, tokens_in: int, tokens_out: int, cost_micros: int) -> None:
         """As of any desk."""
         await self._inner.spent(tokens_in, tokens_out, cost_micros)
+
+    async def ask_permission(self, wish: Wish) -> Permission:
+        """As of any desk."""
+        return await self._inner.ask_permission(wish)
+
+    def clock_stopped(self) -> AbstractAsyncContextManager[None]:
+        """As of any desk."""
+        return self._inner.clock_stopped()
+
+    def worked_s(self) -> float:
+        """As of any desk."""
+        return self._inner.worked_s()
 
     async def start(self, *argv: str, cwd: Path | None = None) -> Child:
         """As of any desk."""
