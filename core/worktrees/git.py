@@ -1,0 +1,157 @@
+"""Runs git: no shell, no hooks, no pager, no questions, no network, a bounded answer within a bounded time."""
+
+import os
+import shutil
+import signal
+import subprocess
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.domain.errors import Conflict
+
+SOON_S, LONG_S = 30.0, 300.0
+ANSWER_MAX = 4 * 1024 * 1024  # bytes
+_WORDS_MAX = 64 * 1024
+_KEPT = (
+    "PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "GIT_EXEC_PATH", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM",
+    "GIT_CEILING_DIRECTORIES",
+)  # fmt: skip
+# What a repository's own settings could make git start, fetch or tidy away.
+_SETTINGS = {
+    "core.hooksPath": os.devnull,
+    "core.fsmonitor": "false",
+    "core.quotePath": "off",
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+    "submodule.recurse": "false",
+    "log.showSignature": "false",
+    "diff.noprefix": "false",
+    "diff.mnemonicPrefix": "false",
+    "status.showUntrackedFiles": "all",
+}
+
+
+class GitFailed(Conflict):
+    """git refused; the message ends with its own last line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """An answer of git. `is_cut` when it had more than was asked for."""
+
+    code: int
+    out: bytes
+    errors: str
+    is_cut: bool = False
+
+    @property
+    def text(self) -> str:
+        """What it said, without the last line end; bytes that are no UTF-8 replaced."""
+        return self.out.decode(errors="replace").removesuffix("\n")
+
+    @property
+    def last_words(self) -> str:
+        """The last line that it said on standard error."""
+        lines = [line.strip() for line in self.errors.splitlines() if line.strip()]
+        told = next((line for line in lines if line.startswith(("fatal:", "error:"))), lines[-1] if lines else "")
+        return told.removeprefix("fatal:").removeprefix("error:").strip() or f"it ended with code {self.code}"
+
+
+def program() -> str | None:
+    """Where git is."""
+    return shutil.which("git")
+
+
+def ask(
+    folder: Path, *arguments: str, place: Mapping[str, str] | None = None, most: int = ANSWER_MAX,
+    within_s: float = SOON_S,
+) -> Said:  # fmt: skip
+    """git's answer in this folder, whatever it is. `place` names variables, e.g. GIT_DIR.
+
+    Raises GitFailed where git is missing, cannot be started or takes longer than `within_s`.
+    """
+    found = program()
+    if found is None:
+        raise GitFailed("git is not found on the PATH; nothing was changed.", "Install git.")
+    settings = [part for name, value in _SETTINGS.items() for part in ("-c", f"{name}={value}")]
+    argv = [found, "--no-pager", *settings, *arguments]
+    try:
+        process = subprocess.Popen(
+            argv, cwd=folder, env=_environment(place or {}), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, start_new_session=True,
+        )  # fmt: skip
+    except OSError as error:
+        why = (
+            f"{folder} cannot be entered" if isinstance(error, (FileNotFoundError, NotADirectoryError)) else str(error)
+        )
+        raise GitFailed(f"git could not be started: {why}.", "Look whether the folder is there.") from None
+    return _heard(process, arguments, most, within_s)
+
+
+def must(folder: Path, *arguments: str, what: str, hint: str = "", place: Mapping[str, str] | None = None,
+         within_s: float = SOON_S) -> Said:  # fmt: skip
+    """The same of a git that has to succeed. `what` begins the message of GitFailed, e.g. `The tree was not made`."""
+    said = ask(folder, *arguments, place=place, within_s=within_s)
+    if said.code != 0:
+        raise GitFailed(f"{what}: {said.last_words}.", hint)
+    return said
+
+
+def _heard(process: "subprocess.Popen[bytes]", arguments: Sequence[str], most: int, within_s: float) -> Said:
+    assert process.stdout is not None
+    expired = threading.Event()
+
+    def end() -> None:
+        expired.set()
+        _kill(process)
+
+    words = bytearray()
+
+    def drain() -> None:
+        assert process.stderr is not None
+        while piece := process.stderr.read(4096):
+            words.extend(piece[: max(0, _WORDS_MAX - len(words))])
+
+    timer = threading.Timer(within_s, end)
+    reader = threading.Thread(target=drain, daemon=True)
+    timer.start()
+    reader.start()
+    try:
+        out = process.stdout.read(most + 1)
+        if len(out) > most:
+            _kill(process)
+        code = process.wait()
+    finally:
+        timer.cancel()
+        _kill(process)
+        process.wait()
+        reader.join(1)
+        process.stdout.close()
+    if expired.is_set():
+        raise GitFailed(f"git {arguments[0]} took longer than {within_s:g} s and was ended.", "Try once more.")
+    is_cut = len(out) > most
+    return Said(0 if is_cut else code, out[:most], words.decode(errors="replace"), is_cut)
+
+
+def _kill(process: "subprocess.Popen[bytes]") -> None:
+    if process.returncode is None and process.poll() is None:
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            process.kill()
+
+
+def _environment(place: Mapping[str, str]) -> dict[str, str]:
+    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    return {
+        **kept,
+        "GIT_ALLOW_PROTOCOL": "none",  # a partial clone must not fetch what it lacks
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_EDITOR": "false",
+        "LC_ALL": "C",
+        **place,
+    }

@@ -1,0 +1,115 @@
+"""Takes a work tree away when nothing in it would be lost (F5). Its branch stays in its repository. No force."""
+
+import os
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+
+import psutil
+
+from core.domain.entities import Run, WorkTree
+from core.domain.errors import Conflict
+from core.domain.worktrees import BRANCHES
+from core.worktrees.changes import Place, place_of, uncommitted
+from core.worktrees.git import LONG_S, must
+
+_NAMED = 5
+
+
+def require_removable(company: Path, tree: WorkTree, runs: Iterable[Run], *, with_ignored: bool = False) -> None:
+    """Raises Conflict, which says what would be lost or who still works there, and that nothing was removed.
+
+    `runs` are those of its task; `with_ignored`: files that git ignores may go with it.
+    """
+    folder = company.absolute() / tree.path
+    place = place_of(company, tree)
+    if not place.is_there:
+        raise Conflict(f"The work tree {folder} is not there.", f"Its branch {tree.branch} is, and stays.")
+    _require_nobody(folder, runs)
+    loose = uncommitted(place)
+    if loose:
+        raise _kept(folder, f"{len(loose)} files in it are not committed: {_some(loose)}", "Commit or move them first.")
+    hidden = _rows(place, "ls-files", "-v", "-z")
+    if covered := [row[2:] for row in hidden if row[:1].islower() or row.startswith("S")]:
+        raise _kept(folder, f"changes of {_some(covered)} are hidden from git", "Take their flags off (update-index).")
+    modules = [row.partition("\t")[2] for row in _rows(place, "ls-files", "--stage", "-z") if row.startswith("160000")]
+    if filled := [name for name in modules if _has_entries(folder / name)]:
+        raise _kept(folder, f"it holds submodules: {_some(filled)}", "Look into them, and remove it with git yourself.")
+    ignored = _rows(place, "ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
+    if ignored and not with_ignored:
+        raise _kept(folder, f"git ignores {_some(ignored)} in it", "Add --with-ignored if they may go with it.")
+    alone = must(
+        place.folder, "rev-list", "--count", "HEAD", f"refs/heads/{tree.branch}", "--not",
+        f"--exclude={BRANCHES}*", "--branches", "--remotes", "--tags", place=place.variables,
+        what="Its commits cannot be counted",
+    ).text  # fmt: skip
+    if alone != "0":
+        raise _kept(folder, f"{alone} commits of it are neither merged nor pushed", "Merge or push its branch first.")
+
+
+def remove_tree(company: Path, tree: WorkTree) -> None:
+    """Have git take it away; git looks once more and refuses if anything changed. Raises GitFailed."""
+    folder = company.absolute() / tree.path
+    must(
+        Path(tree.repository), "worktree", "remove", "--", str(folder), within_s=LONG_S,
+        what=f"git did not remove {folder}", hint="Look into it; what is in it was kept.",
+    )  # fmt: skip
+
+
+def _require_nobody(folder: Path, runs: Iterable[Run]) -> None:
+    """Raises Conflict while a process of a run lives, or any process works in the tree."""
+    for run in runs:
+        if run.pid is not None and (_lives(run) or _in_session(run.pid, run.pid_started or 0)):
+            raise _kept(folder, f"a process of {run.name_tag} ({run.pid}) still lives", "End it, then try again.")
+    top = folder.resolve()
+    for process in psutil.process_iter():
+        try:
+            inside = Path(process.cwd()).is_relative_to(top)
+        except (psutil.Error, OSError):
+            continue
+        if inside:
+            raise _kept(folder, f"process {process.pid} works in it", "End it, then try again.")
+
+
+def _lives(run: Run) -> bool:
+    try:
+        process = psutil.Process(run.pid)
+        return process.status() != psutil.STATUS_ZOMBIE and _is_at(process, run.pid_started or 0)
+    except psutil.Error:
+        return False
+
+
+def _in_session(group: int, started: int) -> bool:
+    """Whether a process of the group that this one led is left, begun after it."""
+    for process in psutil.process_iter():
+        try:
+            if os.getpgid(process.pid) == group and int(process.create_time() * 1000) >= started - 20:
+                return process.status() != psutil.STATUS_ZOMBIE
+        except (psutil.Error, OSError):
+            continue
+    return False
+
+
+def _is_at(process: psutil.Process, started: int) -> bool:
+    return abs(int(process.create_time() * 1000) - started) <= 20
+
+
+def _rows(place: Place, *arguments: str) -> list[str]:
+    said = must(place.folder, *arguments, place=place.variables, what="The tree's files cannot be listed")
+    return [row.decode(errors="replace") for row in said.out.split(b"\0") if row]
+
+
+def _has_entries(folder: Path) -> bool:
+    try:
+        return stat.S_ISDIR(os.lstat(folder).st_mode) and any(folder.iterdir())
+    except OSError:
+        return False
+
+
+def _some(names: list[str]) -> str:
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _kept(folder: Path, why: str, hint: str) -> Conflict:
+    return Conflict(f"{folder} was not removed: {why}.", hint)
