@@ -42,7 +42,6 @@ ASKED_BY_THEIR_OWN = {
     ApprovalKind.EXCHANGE: "a comment; the system asks by itself when an exchange does not end",
     ApprovalKind.AUTONOMY: "nothing; the system asks when a limit of stage B is reached",
     ApprovalKind.BUDGET: "nothing; the system asks when a budget holds a run back",
-    ApprovalKind.PERMISSION: "AskPermission, as the run whose program wants it",
     ApprovalKind.MAIL: "AddComment of kind question or mail_request that names @operator",
 }
 
@@ -205,9 +204,10 @@ def decide_approval(act: Act, command: DecideApproval) -> Answer:
 
 def _carry_out(act: Act, approval: Approval) -> str:
     """What a decision sets in motion at once, in its own transaction."""
-    if approval.kind in _ANSWERS:
-        return _ANSWERS[approval.kind](act, approval)
     subject, _, number = approval.entity.partition(":")
+    # A permission about a goal or the company is a question like others; about a run, its program waits for the word.
+    if approval.kind in _ANSWERS and (approval.kind != ApprovalKind.PERMISSION or subject == "run"):
+        return _ANSWERS[approval.kind](act, approval)
     if not number.isdecimal():
         return ""
     entity_id = int(number)

@@ -171,8 +171,8 @@ class AnswerPermission(Command):
 @handles(AnswerPermission)
 def answer_permission(act: Act, command: AnswerPermission) -> Answer:
     approval = act.tx.get(Approval, command.approval)
-    if approval.kind != ApprovalKind.PERMISSION:
-        raise Invalid(f"{approval.name_tag} is a {approval.kind}, no permission.", "Send DecideApproval.")
+    if approval.kind != ApprovalKind.PERMISSION or not approval.entity.startswith("run:"):
+        raise Invalid(f"{approval.name_tag} is no permission that a run waits for.", "Send DecideApproval.")
     _require_waiting(act, approval)
     if command.permit != Permit.RUN:
         decision = "approved" if command.permit == Permit.ONCE else "rejected"

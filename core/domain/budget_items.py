@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from core.domain.budgets import allowed_in, entity_of, money, per, this
 from core.domain.entities import Approval, Budget, Run
-from core.domain.inbox import Choice, InboxItem
+from core.domain.inbox_item import Choice, InboxItem
 from core.domain.states import ApprovalKind, ApprovalStatus, BudgetPeriod, BudgetScope, RunStatus
 
 _SAID_NO = frozenset({ApprovalStatus.REJECTED, ApprovalStatus.REVISION_REQUESTED})

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from core.domain.autonomy import is_idle
 from core.domain.entities import AgentRecord, Company, Goal
 from core.domain.goals import mission_is_defined
-from core.domain.inbox import Choice, InboxItem
+from core.domain.inbox_item import Choice, InboxItem
 from core.domain.states import GOAL_FINAL, AgentStatus, GoalStatus, Role
 
 NO_MISSION = "no mission"

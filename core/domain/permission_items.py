@@ -1,0 +1,128 @@
+"""What a person reads of a wish of a run's program, and what each answer does. Pure; texts of the program are data."""
+
+import shlex
+from collections.abc import Iterator
+from typing import Any
+
+from core.domain.entities import Approval
+from core.domain.inbox_item import Choice, InboxItem
+from core.domain.permissions import Permit, WishKind
+
+Line = tuple[str, str]
+"""A text that is not yet made fit for a screen, and its tone (a word of `tui.widgets.row.Tone`), empty for none."""
+
+HELD_YES = "a yes is acted on at once: once it is sent nothing takes it back"
+_WANTS = {
+    WishKind.COMMAND: "run a command", WishKind.EDIT: "change files", WishKind.READ: "read files",
+    WishKind.FETCH: "fetch something", WishKind.OTHER: "do something",
+}  # fmt: skip
+_LONG = 72  # characters of a command: a longer one is shown an argument a line
+
+
+def wish(approval: Approval) -> InboxItem:
+    """A permission that a run waits for: once, for the run where that can be said in a rule, or not."""
+    payload = approval.payload
+    run = run_tag(approval)
+
+    def permit(key: str, verb: str, word: Permit, effect: str, note: str = "") -> Choice:
+        arguments: dict[str, object] = {
+            "approval": approval.id, "permit": str(word), "payload_hash": approval.payload_hash,
+        }  # fmt: skip
+        return Choice(key, verb, "AnswerPermission", arguments, effect, note)
+
+    choices = [permit("a", "allow once", Permit.ONCE, f"exactly this is done, once; {HELD_YES}")]
+    if payload["for_run"]:
+        covers = f"until {run} ends, without asking: {payload['for_run']}"
+        choices.append(permit("f", "for this run", Permit.RUN, covers))
+    choices.append(permit("b", "refuse", Permit.REFUSED, "its program is told why and goes on without", "note"))
+    return InboxItem(
+        id=f"approval:{approval.id}", entity=approval.entity, kind=approval.kind, title=approval.title,
+        why=_why(approval, run), since=approval.created_at, choices=tuple(choices),
+        urgent=payload["red_line"] is not None, until=approval.expires_at,
+    )  # fmt: skip
+
+
+def run_tag(approval: Approval) -> str:
+    """The run that waits: R12."""
+    return f"R{approval.entity.partition(':')[2]}"
+
+
+def _why(approval: Approval, run: str) -> str:
+    payload = approval.payload
+    where = f" in {payload['folder']}" if payload["folder"] else ""
+    line = f"; it stands at the red line {payload['red_line']['name']}" if payload["red_line"] else ""
+    return f"{approval.requested_by} ({run}) wants to {_WANTS[payload['kind']]}{where}{line}; {unanswered(approval)}"
+
+
+def unanswered(approval: Approval) -> str:
+    """What happens if nobody answers."""
+    if approval.expires_at is None:
+        return "unanswered, it waits as long as its run lives; silence never approves"
+    seconds = (approval.expires_at - approval.created_at) // 1000
+    return f"unanswered, it is refused {seconds} s after it was asked; silence never approves"
+
+
+def told(approval: Approval) -> list[Line]:
+    """All that a person decides on, a line each: what is done, with what difference, and at which red line."""
+    payload = approval.payload
+    where = f" in {payload['folder']}" if payload["folder"] else ""
+    lines: list[Line] = [(f"wants to {_WANTS[payload['kind']]}{where}", "strong")]
+    if line := payload["red_line"]:
+        about = f": {line['about']}" if line["about"] else ""
+        lines.append((f"at the red line {line['name']}{about}", "bad"))
+    lines += _command(payload["command"])
+    lines += [line for file in payload["files"] for line in _file(file)]
+    if payload["more_files"]:
+        lines.append((f"and {payload['more_files']} more files, which are not listed here", "bad"))
+    if payload["details"]:
+        lines += [("it says:", "dim"), *((f"| {line}", "") for line in payload["details"].split("\n"))]
+    lines += _hidden(payload)
+    if payload["cut"]:
+        whole = f"; sha256 of the whole {payload['sha256'][:16]}…" if payload["sha256"] else ""
+        lines.append((f"too long to be shown whole: {', '.join(payload['cut'])}{whole}", "bad"))
+    if not payload["checked"]:
+        lines.append(("too long to be checked against the red lines: read it with care", "warn"))
+    rule = f"for this run would cover: {payload['for_run']}" if payload["for_run"] else "such an act asks each time"
+    return [*lines, (rule, "dim"), (unanswered(approval), "dim"), (HELD_YES, "dim")]
+
+
+def _command(command: str) -> Iterator[Line]:
+    """Literally; a long one with an argument a line, as far as its quotes tell where one begins."""
+    for number, text in enumerate(command.split("\n") if command else ()):
+        sign = "$ " if number == 0 else "> "
+        words = _arguments(text) if len(text) > _LONG else [text]
+        for place, word in enumerate(words):
+            yield (f"  {sign if place == 0 else '    '}{word}", "strong")
+
+
+def _arguments(text: str) -> list[str]:
+    try:
+        return shlex.split(text, posix=False) or [text]
+    except ValueError:
+        return [text]
+
+
+_SIGNS = {"+": "good", "-": "bad", "@": "info"}
+
+
+def _file(file: dict[str, Any]) -> Iterator[Line]:
+    counted = f" (+{file['added']} −{file['removed']})" if file["difference"] else ""
+    yield (f"{'new file ' if file['is_new'] else ''}{file['path']}{counted}", "strong")
+    if file["difference"]:
+        for line in file["difference"].split("\n"):
+            yield (f"  {line}", _SIGNS.get(line[:1], ""))
+
+
+def _hidden(payload: dict[str, Any]) -> Iterator[Line]:
+    """What the eye does not see in what would be done: a command may be another one than it looks."""
+    places = {
+        "the command": payload["command"].replace("\n", ""),
+        "the folder": payload["folder"],
+        "a path": "".join(file["path"] for file in payload["files"]),
+        "the difference": "".join(file["difference"] for file in payload["files"]).replace("\n", "").replace("\t", ""),
+    }
+    for place, text in places.items():
+        if hidden := sum(not char.isprintable() for char in text):
+            yield (f"{place} holds {hidden} hidden character{'s' * (hidden > 1)}, drawn as a mark", "bad")
+    if any(ord(char) > 127 and char.isalpha() for char in payload["command"]):
+        yield ("the command holds letters beyond a to z: one may look like another", "warn")
