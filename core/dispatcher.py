@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,10 @@ from core.agents.clock import RunClock
 from core.agents.process import kill_family, same_process
 from core.agents.runner import Assignment, Desk, Outcome, Runner, Told
 from core.agents.transcript import Transcripts
+from core.agents.workplaces import workplace_of
 from core.blackboard.readers import Readers
 from core.commands.approvals import KillRun
+from core.commands.attach import RecordSession
 from core.commands.budgets import RecordCost
 from core.commands.door import LocalDoor
 from core.commands.prompts import RecordPrompt
@@ -138,6 +140,7 @@ class Dispatcher:
         # Between the commit of a start and its task a tick must not take the run for lost.
         self._starting: set[int] = set()
         self._attached: dict[int, Attached] = {}
+        self._asides: set[asyncio.Task[None]] = set()
         self._wake = asyncio.Event()
         self.held: dict[int, str] = {}
 
@@ -151,6 +154,12 @@ class Dispatcher:
                 self._hear_hand(event)
             if event.kind in _WAKES:
                 self._wake.set()
+
+    def _beside(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something that nobody waits for."""
+        task = asyncio.create_task(work)
+        self._asides.add(task)
+        task.add_done_callback(self._asides.discard)
 
     def _hear_hand(self, event: Event) -> None:
         """What the operator does with a run at work reaches it, and stands in its transcript with who did it."""
@@ -280,7 +289,7 @@ class Dispatcher:
     async def _outcome(self, run: Run, fence: int, attached: Attached) -> Outcome:
         say = self._transcripts.opened(run.id)
         try:
-            assignment = await self._assignment(run)
+            assignment = await self._assignment(run, lambda text: say(str(Told.NOTICE), {"text": text}))
             actor = Agent(assignment.agent.id, assignment.agent.slug, run.id, fence)
             kind = str(assignment.agent.runner.get("kind", ""))
             runner = self._runners.get(kind)
@@ -296,6 +305,11 @@ class Dispatcher:
                 with contextlib.suppress(OpsroomError):
                     await self._door.execute(DISPATCHER, cost)
 
+            async def note_session(session: str) -> None:
+                # A run that is killed or lost leaves what it can be gone on with too.
+                with contextlib.suppress(OpsroomError):
+                    await self._door.execute(DISPATCHER, RecordSession(run=run.id, session=session))
+
             self._transcripts.keep_prompt(run.id, assignment.prompt.to_json())
             told = RecordPrompt(
                 run=run.id, prompt_hash=assignment.prompt.hash, experiences=assignment.prompt.experiences
@@ -303,8 +317,14 @@ class Dispatcher:
             await self._door.execute_all(DISPATCHER, [told, ConfirmRun(run=run.id)])
             clock = RunClock()
             ask = self._asking(actor, clock, say)
+
+            def tell(kind: str, facts: dict[str, Any]) -> None:
+                say(kind, facts)
+                if kind == Told.SESSION:
+                    self._beside(note_session(str(facts.get("id", ""))))
+
             desk = Desk(
-                actor, self._door, self._readers, say, note_process, note_spent, attached, ask=ask, clock=clock
+                actor, self._door, self._readers, tell, note_process, note_spent, attached, ask=ask, clock=clock
             )  # fmt: skip
             limit = asyncio.timeout(self._caps.run_seconds)
             clock.limit = limit
@@ -344,8 +364,11 @@ class Dispatcher:
         async with give(assignment, actor) as access:
             yield replace(assignment, access=access)
 
-    async def _assignment(self, run: Run) -> Assignment:
+    async def _assignment(self, run: Run, tell: Callable[[str], None]) -> Assignment:
         about = await commission_of(self._readers, self._folder, run)
+        kind = str(about.agent.runner.get("kind", ""))
+        # Before the prompt, which says where it is.
+        workplace = await workplace_of(self._readers, self._door, self._folder, run, about.task, kind, tell)
         return Assignment(
             run=run,
             agent=about.agent,
@@ -356,6 +379,9 @@ class Dispatcher:
             goal=about.goal,
             round=about.round,
             settings=dict(about.agent.runner),
+            session=str(run.brief.get("session", "")),
+            remark=str(run.brief.get("remark", "")),
+            workplace=workplace,
         )
 
     async def _prompt(self, about: Commission) -> Prompt:

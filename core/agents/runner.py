@@ -33,7 +33,8 @@ class Assignment:
     `prompt` is what it is told, in the company's language; a runner may have it taken apart into `system` and `user`.
     `access` is how a program of this run reaches the board, for a runner with `wants_access = True`; None elsewhere,
     and where nobody serves the company. `workplace` is where its runner must work: the work tree of a task that names
-    a repository; None elsewhere.
+    a repository; None elsewhere. `session` is that of an earlier run, which the operator wants gone on with, and
+    `remark` what they said to it, which the prompt tells too; empty: none.
     """
 
     run: Run
@@ -46,6 +47,8 @@ class Assignment:
     round: Round | None = None
     settings: dict[str, Any] = field(default_factory=dict)
     access: Access | None = None
+    session: str = ""
+    remark: str = ""
     workplace: Path | None = None
 
 
@@ -71,6 +74,8 @@ class Told(StrEnum):
     THOUGHT = "thought"  # the begin of what a model thought: `text`
     USAGE = "usage"  # of one answer: `tokens_in`, `tokens_out`, `cost` (micros, or "unknown")
     SESSION = "session"  # by what id it can be gone on with: `id`
+    TOOL = "tool"  # a program's own tool is called: `id`, `name`, `arguments` (a text)
+    RESULT = "result"  # what it answered: `id`, `text`, `failed`
     REMARK = "remark"  # the operator's words to the run: `remark` (its id), `text`, `by`
     HEARD = "heard"  # the agent has taken them up: `remark`
     UNHEARD = "unheard"  # the run ended before: `remark`

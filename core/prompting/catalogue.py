@@ -63,6 +63,10 @@ _NO_TASK: dict[str, Any] = {
     "cue": "", "task": None, "title": "", "intent": "", "end_state": "", "constraints": "", "must_haves": [],
     "artefacts": "", "comments": [], "others": [], "left_out": [],
 }  # fmt: skip
+_TREE: dict[str, Any] = {
+    "how": "tree", "repository": "../site", "folder": "/home/zhao/north-wharf/work/trees/T12-a-loader", "task": 12,
+    "branch": "opsroom/T12", "base": "4f1d5a0c9b7e",
+}  # fmt: skip
 _BEFORE: dict[str, Any] = {
     "tag": "T4", "title": _data("The feed"), "status": "done", "handoff": _data("I chose CSV."),
     "outputs": [{"tag": "O2", "head": "data", "summary": _data("A sample")}],
@@ -99,6 +103,12 @@ TEMPLATES: dict[str, tuple[dict[str, Any], ...]] = {
     ),
     "layers/project": (_PROJECT, _PROJECT | _NO_GOAL, _PROJECT | {"goal": {**_PROJECT["goal"], "round": None}}),
     "layers/task": (_TASK, _NO_TASK),
+    "layers/remark": ({"run": "R12", "text": _data("The feed has moved.")},),
+    "layers/workplace": (
+        _TREE,
+        *(_TREE | {"how": how, "folder": "", "branch": "", "base": ""} for how in ("later", "board")),
+        _TREE | {"how": "judged"},
+    ),
     "layers/predecessors": (
         {"tasks": [_BEFORE], "left_out": _LEFT_OUT},
         {"tasks": [_BEFORE | {"outputs": [], "handoff": ""}], "left_out": []},

@@ -126,7 +126,26 @@ class Writer:
         texts = [LeftOut("ends of long texts", self._clipped, self._task_call())]
         told = _told([*left, *texts])
         rendered = self._render("layers/task", {**facts, "left_out": [_as_facts(one) for one in told]})
-        return self._made(LayerName.TASK, [rendered], told)
+        return self._made(LayerName.TASK, [rendered, *self._workplace(), *self._remark()], told)
+
+    def _workplace(self) -> list[Rendered]:
+        """Where its files are; the names are the operator's and ours, so they stand within the sentences."""
+        place, task = self.facts.workplace, self.about.task
+        if place is None or task is None:
+            return []
+        tree = place.tree
+        folder = str(self.about.folder.absolute() / tree.path) if tree is not None else ""
+        facts = {
+            "how": place.how, "repository": _path(place.repository), "folder": _path(folder), "task": task.id,
+            "branch": tree.branch if tree is not None else "", "base": tree.base[:12] if tree is not None else "",
+        }  # fmt: skip
+        return [self._render("layers/workplace", facts)]
+
+    def _remark(self) -> list[Rendered]:
+        """What the operator said when they had a session gone on with."""
+        text = self._data(str(self.about.brief.get("remark", "")), "operator")
+        run = one_line(str(self.about.brief.get("continues", "")), 40)
+        return [self._render("layers/remark", {"run": run, "text": text})] if text else []
 
     def _of_task(self, task: Task | None, cut: Cut) -> dict[str, Any]:
         if task is None:
@@ -285,6 +304,10 @@ class Writer:
 
     def _goal_call(self) -> str:
         return goal_call(self.about.goal)
+
+
+def _path(text: str) -> str:
+    return one_line(text, 1_000).replace("`", "'")
 
 
 def _told(left: Iterable[LeftOut]) -> list[LeftOut]:

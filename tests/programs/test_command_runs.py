@@ -69,7 +69,7 @@ print("a word beside")
         assert (run.status, run.tokens_in, run.tokens_out, run.cost_micros) == (RunStatus.SUCCEEDED, 300, 30, 12)
         assert run.session == "s-1"
         told = await office.transcript(run)
-        assert all(text in told for text in ("to work", "a word beside", "its tool: shell"))
+        assert all(text in told for text in ("to work", "a word beside", '"name": "shell"'))
 
 
 async def test_words_without_the_call_that_is_owed_are_a_violation(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ async def test_it_is_reminded_in_its_own_session_and_its_usage_is_counted(
         assert (await office.task()).status == TaskStatus.REVIEW
         told = await office.transcript(run)
         assert told.count("reminded (") == 1
-        assert all(text in told for text in ("it is done, surely", "resumed", "its tool: "))
+        assert all(text in told for text in ("it is done, surely", "resumed", '"kind": "tool"'))
         argv, content = json.loads((tmp_path / "work" / "ada" / "argv.json").read_text())
         assert {"--model", "best", "s-1"} <= set(argv)
         assert "/mcp" in " ".join(argv) + content

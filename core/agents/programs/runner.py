@@ -49,7 +49,9 @@ class CommandRunner:
             )
         program = await asyncio.to_thread(program_of, settings)
         first = program.start(settings, assignment.access, "")
-        place = await place_of(settings, first.argv, assignment.folder, assignment.agent.slug, self._ours)
+        place = await place_of(
+            settings, first.argv, assignment.folder, assignment.agent.slug, self._ours, assignment.workplace
+        )
         for name in place.missing:
             desk.tell(Told.NOTICE, text=f"the variable {name} is not set: the program goes without it")
         work = _Work(assignment, desk, settings, program, place, self._ours)
@@ -85,6 +87,8 @@ class _Work:
         secrets = (*place.secrets, Secret(self._access.token))
         self._secrets = secrets
         self.watch = Watch(desk, settings, secrets, self._limits.stop)
+        if program.resumes and assignment.session:
+            self.watch.go_on(assignment.session, assignment.run.brief.get("session_used", ()))
         self.debt = Debt(desk, self._owed, secrets, self._limits.circling)
 
     def hear(self, heard: Heard) -> None:

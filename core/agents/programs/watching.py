@@ -1,7 +1,7 @@
 """Takes in what a program tells: for the transcript, for its tokens and money, and for when it goes in circles."""
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from core.agents.giving_up import not_done
 from core.agents.models.keys import Secret, scrub
@@ -10,6 +10,7 @@ from core.agents.programs.pieces import (
     Asked,
     Called,
     Finished,
+    Noted,
     Piece,
     Resulted,
     Said,
@@ -26,7 +27,9 @@ from core.domain.states import RunStatus
 
 UNKNOWN = "unknown"
 _SAID_MAX = 20_000  # code points that are told of one piece
+_TOOL_MAX = 4000
 _SHORT = 300
+_NOTE_MAX = 4000
 _LAST_LINES = 20
 
 
@@ -55,6 +58,12 @@ class Watch:
         self.finished = None
         self._last.clear()
 
+    def go_on(self, session: str, used: Sequence[int]) -> None:
+        """The run goes on with the session of earlier ones, which used this (tokens in and out, micros) together."""
+        self.session = session
+        self.tally.before = (*used, 0, 0, 0)[:3]
+        self._desk.tell(Told.NOTICE, text=f"goes on with the session {session}")
+
     @property
     def last_words(self) -> str:
         """The last that was said, a line each."""
@@ -82,6 +91,8 @@ class Watch:
                 self._resulted(piece)
             case Asked():
                 self._desk.tell(Told.PERMISSION, wants=_cut(self._clean(piece.wants), 1000))
+            case Noted():
+                self.note(piece.text)
             case Used():
                 await self._used(piece)
             case SessionIs():
@@ -93,7 +104,11 @@ class Watch:
 
     def skipped(self, length: int) -> None:
         """A line that was too long to be read."""
-        self._desk.tell(Told.NOTICE, text=f"a line of {length:,} bytes was skipped: too long")
+        self.note(f"a line of {length:,} bytes was skipped: too long")
+
+    def note(self, text: str) -> None:
+        """Anything else, without secrets."""
+        self._desk.tell(Told.NOTICE, text=_cut(self._clean(text), _NOTE_MAX))
 
     def _clean(self, text: str) -> str:
         return scrub(text, self._secrets)
@@ -107,13 +122,13 @@ class Watch:
         text = f"{call.name} {self._clean(call.arguments)}"
         if len(self._calls) < 1000:  # those whose result has not come
             self._calls[call.id] = text
-        self._desk.tell(Told.NOTICE, text=f"its tool: {_cut(text, 1000)}")
+        arguments = _cut(text.removeprefix(f"{call.name} "), _TOOL_MAX)
+        self._desk.tell(Told.TOOL, id=call.id, name=call.name[:200], arguments=arguments)
 
     def _resulted(self, result: Resulted) -> None:
         text = self._clean(result.text)
         action = self._calls.pop(result.id, result.id)
-        if result.failed:
-            self._desk.tell(Told.NOTICE, text=f"its tool failed: {_cut(text, _SHORT)}")
+        self._desk.tell(Told.RESULT, id=result.id, text=_cut(text, _TOOL_MAX), failed=result.failed)
         self._steps += 1
         if why := self._stuck.note(self._steps, action, text, failed=result.failed):
             self._stop(Outcome(RunStatus.FAILED, "stuck", why))
@@ -149,6 +164,7 @@ class Tally:
         self._ended = (0, 0, 0)  # of the processes that are over
         self._now = (0, 0, 0)
         self._session = (0, 0, 0)
+        self.before: tuple[int, ...] = (0, 0, 0)  # of the session, by earlier runs
         self.unknown = False
 
     def begin(self) -> None:
@@ -165,7 +181,8 @@ class Tally:
             case Scope.PROCESS:
                 self._now = told
             case Scope.SESSION:
-                self._session = told
+                rest = [max(0, one - before) for one, before in zip(told, self.before, strict=True)]
+                self._session = (rest[0], rest[1], rest[2])
 
     @property
     def _all(self) -> tuple[int, int, int]:
