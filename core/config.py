@@ -122,7 +122,8 @@ def _in_words(problem: "ErrorDetails") -> str:
 
 def runner_kinds(config: Config) -> frozenset[str]:
     """The kinds of runners that this program has for a company with these settings; what others name cannot run."""
-    return frozenset({"chat", "command"} if config.rehearsal is None else {"chat", "command", "rehearsal"})
+    kinds = frozenset({"acp", "chat", "command"})
+    return kinds if config.rehearsal is None else kinds | {"rehearsal"}
 
 
 def write_config(folder: Path, config: Config) -> None:

@@ -9,6 +9,7 @@ from core.domain.errors import Invalid
 
 # module:function that raises Invalid for settings that cannot be used; imported when asked, an HTTP client takes long.
 _CHECKS: Mapping[str, str] = {
+    "acp": "core.agents.acp.catalogue:check",
     "chat": "core.agents.chat.settings:check",
     "command": "core.agents.programs.catalogue:check",
 }

@@ -13,6 +13,7 @@ _EN: Mapping[str, str] = {
     "shortened": (
         "(What is known beyond this was left out, since this model's window is small. Look up what you lack.)"
     ),
+    "operator_refused": "The operator refused some of what you asked, and says why:\n{text}",
     "remark": "The operator says to you, in the middle of this run:\n{text}",
     "result_cut": "… (cut; ask for less, or for the rest)",
 }
@@ -24,6 +25,7 @@ _ZH: Mapping[str, str] = {
     "cut": "你的回答在 {bound} 个 token 处被截断。请用更少的文字继续，并使用调用。",
     "empty": "你的回答是空的。",
     "shortened": "（由于该模型的窗口较小，其余已知内容已省略。缺少什么请自行查询。）",
+    "operator_refused": "操作员拒绝了你的一些请求，理由如下：\n{text}",
     "remark": "操作员在本次运行中对你说：\n{text}",
     "result_cut": "…（已截断；请少要一些，或要其余部分）",
 }

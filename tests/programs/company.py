@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from core.agents.programs.runner import CommandRunner
+from core.agents.runner import Runner
 from core.company import OpenCompany
 from core.config import Config
 from core.server.doors import Doors
@@ -64,7 +65,12 @@ async def an_office(
     await founding.a_company(folder, Config(name="Archive", mission="Be visited"), clock=clock)
     (folder / "agent.py").write_text(code)
     environment = {"PATH": "/usr/bin:/bin", MARK: str(folder), **(ours or {})}
-    runners = {"command": CommandRunner(environment), "silent": Silent()}
+    runners: dict[str, Runner] = {"command": CommandRunner(environment), "silent": Silent()}
+    if runner.get("kind") == "acp":
+        # Its package takes a while to import: only for tests that need it.
+        from core.agents.acp.runner import AcpRunner
+
+        runners["acp"] = AcpRunner(environment)
     company = await OpenCompany.open(folder, runners, role="owner", clock=clock)
     office = Stepped(company, clock)
     command = [sys.executable, str(folder / "agent.py")]

@@ -22,6 +22,11 @@ from core.domain.budgets import MONEY_MAX
 _LIMITED = ("rate limit", "rate_limit", "429", "usage limit", "overloaded")
 
 
+def limited(why: str) -> bool:
+    """Whether these words of a program are about a limit of its provider."""
+    return any(mark in why.lower() for mark in _LIMITED)
+
+
 def _micros(dollars: object) -> int | None:
     if isinstance(dollars, bool) or not isinstance(dollars, int | float):
         return None
@@ -29,8 +34,7 @@ def _micros(dollars: object) -> int | None:
 
 
 def _failed(why: str, kind: str = "failed") -> Finished:
-    limited = any(mark in why.lower() for mark in _LIMITED)
-    return Finished(False, "rate_limited" if limited else kind, why[:1000])
+    return Finished(False, "rate_limited" if limited(why) else kind, why[:1000])
 
 
 def _parts(value: object) -> list[Mapping[str, Any]]:
@@ -188,3 +192,57 @@ class OpencodeParser:
         tokens_out = number(tokens.get("output")) + number(tokens.get("reasoning"))
         used = Used(tokens_in, tokens_out, _micros(part.get("cost")), Scope.STEP)
         return [used, Finished(True)] if part.get("reason") != "tool-calls" else [used]
+
+
+class GeminiParser:
+    """`gemini --output-format stream-json`; its words come in pieces, tokens are the total of the process, no money."""
+
+    needs_result = True
+
+    def __init__(self) -> None:
+        self._said = ""
+        self._turns = True  # the next thing that its model says or calls begins an answer
+
+    def take(self, line: str) -> list[Piece]:
+        """What one event tells, with the words before it that are whole now."""
+        facts = object_of(line)
+        if facts is None:
+            return []
+        if facts.get("type") == "message" and facts.get("role") == "assistant":
+            self._said += word(facts.get("content"))
+            return self._turn()
+        return [*self._words(), *self._event(facts)]
+
+    def _event(self, facts: Mapping[str, Any]) -> list[Piece]:
+        match facts.get("type"):
+            case "init":
+                return [SessionIs(word(facts.get("session_id")))]
+            case "tool_use":
+                called = Called(word(facts.get("tool_id")), word(facts.get("tool_name")), word(facts.get("parameters")))
+                return [*self._turn(), called]
+            case "tool_result":
+                self._turns = True
+                failed = facts.get("status") == "error"
+                told = word(facts.get("output")) or word(mapping(facts.get("error")).get("message"))
+                return [Resulted(word(facts.get("tool_id")), told, failed)]
+            case "error":
+                return [Said(word(facts.get("message")))]
+            case "result":
+                return self._result(facts)
+            case _:
+                return []
+
+    def _words(self) -> list[Piece]:
+        said, self._said = self._said, ""
+        return [Said(said)] if said else []
+
+    def _turn(self) -> list[Piece]:
+        begins, self._turns = self._turns, False
+        return [Turned()] if begins else []
+
+    def _result(self, facts: Mapping[str, Any]) -> list[Piece]:
+        stats = mapping(facts.get("stats"))
+        used = Used(number(stats.get("input_tokens")), number(stats.get("output_tokens")), None, Scope.PROCESS)
+        if facts.get("status") == "success":
+            return [used, Finished(True)]
+        return [used, _failed(word(mapping(facts.get("error")).get("message")) or "it ended with an error")]

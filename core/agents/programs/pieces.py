@@ -53,6 +53,13 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
+class Noted:
+    """Something else that a person may want to know: its plan, a change to a file."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Used:
     """Tokens, and millionths of a US dollar; None where the program does not know its cost."""
 
@@ -84,7 +91,7 @@ class Finished:
     retry_at: int | None = None
 
 
-Piece = Said | Thought | Called | Resulted | Asked | Used | SessionIs | Turned | Finished
+Piece = Said | Thought | Called | Resulted | Asked | Noted | Used | SessionIs | Turned | Finished
 
 
 class Parser(Protocol):

@@ -1,0 +1,1 @@
+"""Agents that speak the Agent Client Protocol: programs that ask before they act, and that one can speak to."""

@@ -1,0 +1,47 @@
+"""What ends a run that speaks the protocol, beside what ends any run of a program."""
+
+from core.agents.programs.parsers import limited
+from core.agents.runner import Outcome
+from core.domain.states import RunStatus
+
+END_TURN = "end_turn"
+_AUTH_REQUIRED = -32000
+_STOPS = {
+    "max_tokens": "its answer was cut at the most tokens that its model gives",
+    "max_turn_requests": "it used as many requests of its model as it allows itself in a turn",
+    "refusal": "its model refused to go on",
+    "cancelled": "it ended its turn as cancelled, although nobody had asked it to",
+}
+
+
+class Ended(Exception):
+    """The run is over, with this outcome."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__(outcome.detail)
+        self.outcome = outcome
+
+
+def failed(kind: str, why: str) -> Ended:
+    """It failed."""
+    return Ended(Outcome(RunStatus.FAILED, kind, why))
+
+
+def stopped(reason: str) -> Ended | None:
+    """Why its turn did not come to its end; None for one that did."""
+    if reason == END_TURN:
+        return None
+    if reason in _STOPS:
+        return failed(reason, _STOPS[reason])
+    return failed("protocol", f"it ended its turn for a reason that is not known here: {reason[:80]!r}")
+
+
+def refused(asked: str, code: int, message: str, ways: tuple[str, ...] = ()) -> Ended:
+    """It answered a request with an error. `ways` are those to log in that it offers."""
+    why = f"{asked}: {message[:1000]}"
+    if code == _AUTH_REQUIRED:
+        hint = f'log in with the program itself, or name a way as "auth": {", ".join(ways) or "it offers none"}'
+        return failed("auth", f"{why}; {hint}")
+    if limited(message):
+        return Ended(Outcome(RunStatus.RATE_LIMITED, "rate_limited", why))
+    return failed("refused", why)

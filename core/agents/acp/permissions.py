@@ -1,0 +1,144 @@
+"""What a program asks before it acts becomes a question to the operator; never a yes without theirs (S4-08)."""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from core.agents.acp.tools import Tool, Tools
+from core.agents.programs.pieces import Piece
+from core.agents.programs.scripts import mapping, word
+from core.agents.runner import Desk, Permission, Permit, Told, Wish
+from core.commands.registry import REGISTRY
+from core.domain.errors import Fenced, OpsroomError
+from core.reading.registry import READS
+
+CANCELLED: Mapping[str, Any] = {"outcome": {"outcome": "cancelled"}}
+_KINDS = {
+    "execute": "command", "edit": "edit", "delete": "edit", "move": "edit", "read": "read", "search": "read",
+    "fetch": "fetch",
+}  # fmt: skip
+_ACTS = frozenset({"execute", "edit", "delete", "move"})
+_COMMANDS = ("command", "cmd")
+_ADDRESSES = ("url", "uri")
+# How programs call a tool of the server `opsroom`, as a whole; what is a command or edit is none of them.
+_BOARD = re.compile(
+    r"(?:mcp__opsroom__|opsroom_|(?:mcp\.|Tool: )?opsroom[./])(?P<last>\w+)|(?P<first>\w+) \(opsroom MCP Server\)"
+)
+
+
+class Permissions:
+    """Of one run. `take` gets what is news of the call that is asked about; `lost` hears that the run is over."""
+
+    def __init__(
+        self, desk: Desk, tools: Tools, cwd: Path, take: Callable[[Piece], Awaitable[None]], lost: Callable[[str], None]
+    ) -> None:
+        self._desk = desk
+        self._tools = tools
+        self._cwd = str(cwd)
+        self._take = take
+        self._lost = lost
+        self._over = asyncio.Event()
+        self._notes: list[str] = []
+
+    def end(self) -> None:
+        """The turn was cancelled: whatever is asked is answered so."""
+        self._over.set()
+
+    def refusals(self) -> str:
+        """What the operator said to what they refused since this was asked last: the protocol carries no reasons."""
+        notes, self._notes = self._notes, []
+        return "\n".join(notes)
+
+    async def answer(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The outcome for the program."""
+        options = [mapping(each) for each in params["options"]] if isinstance(params.get("options"), list) else []
+        tool = self._tools.merged(mapping(params.get("toolCall")))
+        if is_the_boards(tool):
+            return _chosen(options, "allow_once") or CANCELLED
+        for piece in self._tools.begun(tool):
+            await self._take(piece)
+        said = await self._said(wish_of(tool, self._cwd))
+        if said is None:
+            return CANCELLED
+        if not said.is_allowed:
+            self._notes += [f"{tool.title[:200]}: {said.note}"] if said.note else []
+            return _chosen(options, "reject_once", "reject_always") or CANCELLED
+        # Once each time: what the operator allowed for the run is remembered here, where they can see it.
+        chosen = _chosen(options, "allow_once")
+        if chosen is None:
+            self._desk.tell(Told.NOTICE, text="it offered no permission for once alone: it was refused")
+        return chosen or _chosen(options, "reject_once", "reject_always") or CANCELLED
+
+    async def _said(self, wish: Wish) -> Permission | None:
+        """The operator's word; None when the turn was cancelled meanwhile, or the run is over."""
+        if self._over.is_set():
+            return None
+        asking = asyncio.create_task(self._ask(wish))
+        over = asyncio.create_task(self._over.wait())
+        try:
+            await asyncio.wait((asking, over), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            over.cancel()
+            if not asking.done():
+                asking.cancel()
+                await asyncio.wait([asking])
+        if asking.cancelled():
+            return None
+        try:
+            return asking.result()
+        except Fenced as error:
+            self._lost(error.message)
+            return None
+        except OpsroomError as error:
+            self._desk.tell(Told.NOTICE, text=f"the operator could not be asked: {error.message}")
+            return Permission(Permit.REFUSED, error.message)
+
+    async def _ask(self, wish: Wish) -> Permission:
+        await self._desk.may_go_on()
+        return await self._desk.ask_permission(wish)
+
+
+def is_the_boards(tool: Tool) -> bool:
+    """Whether it is a call of the board's own tools, which the board itself admits or refuses."""
+    found = _BOARD.fullmatch(tool.title.strip())
+    raw = mapping(tool.raw)
+    if found is None or tool.kind in _ACTS or tool.changes or any(name in raw for name in _COMMANDS):
+        return False
+    name = found["last"] or found["first"]
+    return name in REGISTRY or name in READS
+
+
+def wish_of(tool: Tool, cwd: str) -> Wish:
+    """What the program wants, from all that is known of the call."""
+    raw = mapping(tool.raw)
+    kind = _KINDS.get(tool.kind, "other")
+    command = next((_command(raw[name]) for name in _COMMANDS if raw.get(name)), "")
+    if kind == "fetch":
+        command = command or next((word(raw[name]) for name in _ADDRESSES if raw.get(name)), "")
+    elif kind == "other" and command:
+        kind = "command"
+    if kind == "command" and not command:
+        command = tool.title.strip().strip("`")  # some tell it there alone
+    folder = next((word(raw[name]) for name in ("cwd", "workdir") if isinstance(raw.get(name), str)), "") or cwd
+    details = "\n".join(part for part in ("\n".join(tool.texts), "" if command else tool.arguments) if part)
+    return Wish(tool.title, kind, folder, command, tool.changes, details)
+
+
+def _command(value: object) -> str:
+    """A command line; words of a list are told as JSON where they would be mistaken for others."""
+    if isinstance(value, list) and all(
+        isinstance(each, str) and each and not set(each) & set(" \t\n'\"") for each in value
+    ):
+        return " ".join(value)
+    return word(value)
+
+
+def _chosen(options: list[Mapping[str, Any]], *kinds: str) -> Mapping[str, Any] | None:
+    """The first option of the first of these kinds that is offered."""
+    for kind in kinds:
+        for option in options:
+            if option.get("kind") == kind and isinstance(option.get("optionId"), str):
+                return {"outcome": {"outcome": "selected", "optionId": option["optionId"]}}
+    return None

@@ -1,0 +1,309 @@
+"""The runner of agents that speak the Agent Client Protocol: their program works, and the operator is asked."""
+
+import asyncio
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from acp import RequestError
+from acp.connection import Connection
+from acp.meta import CLIENT_METHODS
+
+from core.agents.access import Heard
+from core.agents.acp.catalogue import Startable, Supervision, program_of
+from core.agents.acp.ending import Ended, failed, stopped
+from core.agents.acp.line import Line
+from core.agents.acp.permissions import Permissions
+from core.agents.acp.session import Session
+from core.agents.acp.settings import AcpSettings, settings_of
+from core.agents.acp.updates import Updates
+from core.agents.giving_up import block_task
+from core.agents.models.keys import Secret
+from core.agents.owing import REMINDERS, owed_by
+from core.agents.programs.debt import Debt
+from core.agents.programs.ending import Facts, no_board_call, outcome_of
+from core.agents.programs.environment import environment_of
+from core.agents.programs.errors_file import ErrorsFile
+from core.agents.programs.limits import Limits
+from core.agents.programs.pieces import Finished, Piece, SessionIs
+from core.agents.programs.running import reminder, running, tell_end
+from core.agents.programs.scripts import mapping, word
+from core.agents.programs.settings import Place, place_of
+from core.agents.programs.started import End, Program
+from core.agents.programs.watching import Watch
+from core.agents.runner import Assignment, Desk, Outcome, Told
+from core.agents.words import words
+from core.domain.entities import Run
+from core.domain.errors import BoardError
+from core.domain.states import RunStatus
+
+KIND = "acp"
+_FREE = "not supervised: its program acts without asking the operator"
+_LIVES = End(code=0)
+
+
+class AcpRunner:
+    """Each run is a process of its own, with a token of its own for the board (C-19). `ours` is our environment."""
+
+    wants_access = True
+
+    def __init__(self, ours: Mapping[str, str] = os.environ) -> None:
+        self._ours = ours
+
+    async def run(self, assignment: Assignment, desk: Desk) -> Outcome:
+        """Work through the session until the run has ended. Cancelling ends the program and all that it started.
+
+        Raises Invalid for settings that cannot be used, BoardError where the company is not served, and Fenced.
+        """
+        settings = settings_of(assignment.settings)
+        if assignment.access is None:
+            raise BoardError(
+                "The program could not reach the board: nothing serves this company here.",
+                "Open the company with `opsroom DIR` or `opsroom serve DIR`.",
+            )
+        program = await asyncio.to_thread(program_of, settings)
+        how = program.supervision(settings)
+        start = program.start(settings, assignment.access)
+        place = await place_of(settings, start.argv, assignment.folder, assignment.agent.slug, self._ours)
+        for name in place.missing:
+            desk.tell(Told.NOTICE, text=f"the variable {name} is not set: the program goes without it")
+        environment = environment_of(self._ours, (*place.named, *start.names), start.environment)
+        work = _Work(assignment, desk, settings, program, how, place)
+        assignment.access.listeners.append(work.hear)
+        try:
+            outcome = await work.through(environment)
+        finally:
+            assignment.access.listeners.remove(work.hear)
+        tally = work.watch.tally
+        detail = outcome.detail
+        if how.free:
+            detail = f"{detail}; {_FREE}" if detail else _FREE
+        return replace(
+            outcome, detail=detail, tokens_in=tally.tokens_in, tokens_out=tally.tokens_out,
+            cost_micros=tally.cost_micros, session=work.watch.session,
+        )  # fmt: skip
+
+
+class _Work:
+    """One run: a process, a session, its turns."""
+
+    def __init__(
+        self, assignment: Assignment, desk: Desk, settings: AcpSettings, program: Startable, how: Supervision,
+        place: Place,
+    ) -> None:  # fmt: skip
+        assert assignment.access is not None
+        self._assignment = assignment
+        self._access = assignment.access
+        self._desk = desk
+        self._settings = settings
+        self._program = program
+        self._how = how
+        self._place = place
+        self._cwd = assignment.workplace or place.cwd
+        self._owed = owed_by(assignment.agent.role, assignment.run.kind)
+        self._limits = Limits(desk.worked_s, settings.wall_s, settings.silence_s)
+        self._secrets = (*place.secrets, Secret(self._access.token))
+        self.watch = Watch(desk, settings, self._secrets, self._limits.stop)
+        self.debt = Debt(desk, self._owed, self._secrets, self._limits.circling)
+        self._updates = Updates(self._hear_mode)
+        self._permissions = Permissions(desk, self._updates.tools, self._cwd, self.watch.take, self._lost)
+        self._is_supervised = False
+
+    def hear(self, heard: Heard) -> None:
+        """A call of the program on the board."""
+        self._limits.hear()
+        self.debt.hear(heard)
+
+    async def through(self, environment: Mapping[str, str]) -> Outcome:
+        """The process from its start to its end. Raises Fenced."""
+        errors = ErrorsFile(self._assignment.folder / "runs" / f"{self._assignment.run.id}.stderr", self._secrets)
+        grace_s = self._settings.grace_s
+        async with running(self._desk, self._place.argv, self._cwd, environment, grace_s) as program:
+            draining = asyncio.create_task(errors.drain(program.errors()))
+            connection = Connection(self._asked, Line(program, self._take, self._limits.hear, self._tell))
+            session = Session(connection, self._access, self._cwd)
+            talk = asyncio.create_task(self._talk(session))
+            try:
+                await self._limits.until(talk)
+            finally:
+                end = await self._leave(program) if await self._hush(session, talk) else await program.end()
+                await connection.close()
+                await asyncio.wait([draining])
+            await draining
+        tell_end(self._desk, end, errors.shown)
+        outcome = self._outcome(talk, end, errors.shown)
+        if outcome.exit_kind == "stuck":
+            await block_task(self._assignment, self._desk, outcome.detail)
+        return outcome
+
+    async def _talk(self, session: Session) -> Outcome:
+        """All that is said to the program. Raises Ended."""
+        try:
+            async with asyncio.timeout(self._settings.start_s):
+                await self._open(session)
+        except TimeoutError:
+            waited = f"its session did not begin within {self._settings.start_s:g} s"
+            raise Ended(Outcome(RunStatus.TIMED_OUT, "start", waited)) from None
+        prompt = f"{self._assignment.prompt.text}\n\n{self._access.told(self._assignment.company.locale)}\n"
+        reminders = 0
+        while True:
+            await self._desk.may_go_on()
+            outcome = await self._turn(session, prompt)
+            if outcome is not None and (self._owed.final or outcome.exit_kind == "stuck"):
+                return outcome
+            # What the operator says during a turn is heard when it has ended: no work is broken off for it.
+            if (said := await self._desk.remark_now()) is not None:
+                prompt = words(self._assignment.company.locale, "remark", text=said)
+                continue
+            if outcome is not None:
+                return outcome
+            if reminders == REMINDERS:
+                return no_board_call(self.watch.last_words, reminders)
+            reminders += 1
+            prompt = self._reminder(reminders)
+
+    async def _open(self, session: Session) -> None:
+        name = await session.greet()
+        if name:
+            self._tell(f"the program is {name}")
+        if self._settings.auth:
+            await session.log_in(self._settings.auth)
+        await self._begin(session)
+        await self.watch.take(SessionIs(session.id))
+        mode = await session.supervise(self._how)
+        self._is_supervised = not self._how.free
+        if self._how.free:
+            self._tell(f"{_FREE}{f'; its session mode is {mode!r}' if mode else ''}")
+        elif mode:
+            self._tell(f"supervised: in its session mode {mode!r} the operator is asked")
+        else:
+            self._tell("supervised: it was started so that the operator is asked")
+        model = self._settings.model
+        if model and not self._program.takes_model and not await session.use_model(model):
+            self._tell(f"its session lets no model be chosen; it was told {model!r} as OPSROOM_MODEL")
+
+    async def _begin(self, session: Session) -> None:
+        """Go on with the session that a former run of the task left, or begin one."""
+        former = await self._former()
+        if not former:
+            return await session.begin()
+        if not session.resumes:
+            self._tell("it cannot go on with its former session: a new one was begun")
+            return await session.begin()
+        self._updates.replays = True
+        try:
+            await session.go_on(former)
+            self._updates.begun_anew = self._program.costs_begin_anew
+            self._tell(f"it goes on with its session {former}")
+        except Ended as end:
+            if end.outcome.exit_kind == "line":
+                raise
+            self._tell(f"its former session could not be gone on with, a new one was begun: {end.outcome.detail}")
+            await session.begin()
+        finally:
+            self._updates.replays = False
+
+    async def _former(self) -> str:
+        """The session of the agent's last run about the same task, of the same program; empty if there is none."""
+        run, agent = self._assignment.run, self._assignment.agent
+        if run.task_id is None:
+            return ""
+        where = (
+            "task_id = :task AND agent_id = :agent AND id < :run AND session != '' ORDER BY id DESC LIMIT 1"
+        )  # fmt: skip
+        found = await self._desk.readers.entities(Run, where, task=run.task_id, agent=agent.id, run=run.id)
+        return found[0].session if found else ""
+
+    async def _turn(self, session: Session, prompt: str) -> Outcome | None:
+        """A prompt and its turn. The outcome; None where it ended in words that the board lacks. Raises Ended."""
+        self.watch.begin()
+        facts = await session.prompt(prompt)
+        for piece in self._updates.ended(facts.get("usage")):
+            await self.watch.take(piece)
+        end = stopped(word(facts.get("stopReason")))
+        self.watch.finished = (
+            Finished(True) if end is None else Finished(False, end.outcome.exit_kind, end.outcome.detail)
+        )
+        return outcome_of(self._facts(_LIVES, None, ""))
+
+    def _facts(self, end: End, stopped_by: Outcome | None, errors: str) -> Facts:
+        watch = self.watch
+        return Facts(
+            self._owed, self.debt.met, watch.said_nothing_on_purpose, end, stopped_by, watch.finished, True,
+            watch.last_words, errors,
+        )  # fmt: skip
+
+    def _outcome(self, talk: "asyncio.Task[Outcome]", end: End, errors: str) -> Outcome:
+        """How the run ended: by a limit, by the end of its program, by an error that it told, or by its work."""
+        by = self._limits.stopped
+        if by is None and not talk.cancelled():
+            error = talk.exception()
+            if error is None:
+                return talk.result()
+            if not isinstance(error, Ended):
+                raise error
+            by = error.outcome
+            if by.exit_kind == "line":
+                self.watch.finished = None
+                by = None
+        return outcome_of(self._facts(end, by, errors)) or no_board_call(self.watch.last_words, 0)
+
+    async def _hush(self, session: Session, talk: "asyncio.Task[Outcome]") -> bool:
+        """Where its turn still goes on: ask it to end it, and wait as long as the grace. Whether it has ended."""
+        self._permissions.end()
+        if not talk.done():
+            await session.cancel()
+            await asyncio.wait([talk], timeout=self._settings.grace_s)
+        if listens := talk.done():
+            # Taken note of, also where a limit has decided meanwhile.
+            talk.cancelled() or talk.exception()
+        else:
+            talk.cancel()
+            await asyncio.wait([talk])
+        return listens
+
+    async def _leave(self, program: Program) -> End:
+        """Let it end by itself, so that it can keep its session; then end it, and all that it has started."""
+        program.close_input()
+        waiting = asyncio.create_task(program.wait())
+        await asyncio.wait([waiting], timeout=self._settings.grace_s)
+        end = await program.end()
+        await waiting
+        return end
+
+    async def _asked(self, method: str, params: Any, is_notification: bool) -> dict[str, Any] | None:
+        """A request of the program: a permission; nothing else was offered to it."""
+        if is_notification:
+            return None
+        if method == CLIENT_METHODS["session_request_permission"]:
+            self._limits.hear()
+            answer = await self._permissions.answer(mapping(params))
+            self._limits.hear()
+            return dict(answer)
+        raise RequestError.method_not_found(method)
+
+    async def _take(self, update: Mapping[str, Any], large: bool) -> None:
+        pieces: list[Piece] = (
+            await asyncio.to_thread(self._updates.take, update) if large else self._updates.take(update)
+        )
+        for piece in pieces:
+            await self.watch.take(piece)
+
+    def _hear_mode(self, mode: str) -> None:
+        how = self._how
+        if self._is_supervised and how.asks and mode not in how.asks:
+            why = f"its session mode became {mode[:80]!r}, in which the operator is not asked; it was ended"
+            self._limits.stop(failed("unsupervised", why).outcome)
+
+    def _lost(self, why: str) -> None:
+        self._limits.stop(Outcome(RunStatus.FAILED, "fenced", why))
+
+    def _tell(self, text: str) -> None:
+        self.watch.note(text)
+
+    def _reminder(self, count: int) -> str:
+        locale = self._assignment.company.locale
+        text = reminder(self._desk, self._owed, self._access, locale, count)
+        refusals = self._permissions.refusals()
+        return f"{words(locale, 'operator_refused', text=refusals)}\n\n{text}" if refusals else text
