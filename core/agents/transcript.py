@@ -1,8 +1,10 @@
 """What a run said and did, line by line, in `runs/<id>.jsonl`, and what it was told, in `runs/<id>.prompt.json`.
 
-Written by one thread, never on the loop.
+A file that is full becomes `<id>.1.jsonl`, the one before it `<id>.2.jsonl`: the newest lines are kept. Written by one
+thread, never on the loop.
 """
 
+import contextlib
 import errno
 import json
 import logging
@@ -11,25 +13,29 @@ import queue
 import stat
 import threading
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 _LOG = logging.getLogger(__name__)
 Say = Callable[[str, dict[str, Any]], None]
-SIZE_LIMIT = 8 * 1024 * 1024
+SIZE_LIMIT = 8 * 1024 * 1024  # bytes of one file
+FILES = 3  # of one run, the newest among them
+WAITING = 20_000  # lines that wait to be written
 
 
 class Transcripts:
-    """All transcripts of one company. A transcript over the size limit ends with a mark."""
+    """All transcripts of one company. `size` is the most bytes of one file."""
 
-    def __init__(self, folder: Path, clock: Callable[[], int]) -> None:
+    def __init__(self, folder: Path, clock: Callable[[], int], size: int = SIZE_LIMIT) -> None:
         self._folder = folder
+        self._size = size
+        self._dropped: dict[int, int] = {}
         self._clock = clock
         self._queue: queue.SimpleQueue[tuple[int, str] | tuple[Path, str] | threading.Event | None] = (
             queue.SimpleQueue()
         )
         self._has_warned = False
-        self._sizes: dict[int, int] = {}
         self._thread = threading.Thread(target=self._write, name="transcripts", daemon=True)
         self._thread.start()
 
@@ -45,16 +51,18 @@ class Transcripts:
         """A function that adds a line to a run's transcript."""
 
         def say(kind: str, facts: dict[str, Any]) -> None:
-            line = json.dumps({"at": self._clock(), "kind": kind, **facts}, ensure_ascii=True)
-            size = self._sizes.get(run_id, 0)
-            if size > SIZE_LIMIT:
+            if self._queue.qsize() > WAITING:  # faster than the disk takes it: memory is worth more than all its lines
+                self._dropped[run_id] = self._dropped.get(run_id, 0) + 1
                 return
-            self._sizes[run_id] = size + len(line)
-            if size + len(line) > SIZE_LIMIT:
-                line = json.dumps({"at": self._clock(), "kind": "cut", "text": "the transcript is full"})
-            self._queue.put((run_id, line))
+            if dropped := self._dropped.pop(run_id, 0):
+                self._put(run_id, "cut", {"text": f"{dropped:,} lines came too fast and were not kept"})
+            self._put(run_id, kind, facts)
 
         return say
+
+    def _put(self, run_id: int, kind: str, facts: dict[str, Any]) -> None:
+        line = json.dumps({"at": self._clock(), "kind": kind, **facts}, ensure_ascii=True)
+        self._queue.put((run_id, line))
 
     def keep_prompt(self, run_id: int, told: dict[str, Any]) -> None:
         """Keep what a run is told, readable by its owner alone; what was kept of it before is replaced."""
@@ -62,7 +70,7 @@ class Transcripts:
 
     def close(self, run_id: int) -> None:
         """The run has ended."""
-        self._sizes.pop(run_id, None)
+        self._dropped.pop(run_id, None)
 
     def flush(self, timeout_s: float = 5.0) -> None:
         """Wait until what was said so far is written. Blocks; for the end of the program."""
@@ -90,7 +98,7 @@ class Transcripts:
                 if isinstance(about, Path):
                     _put(about, text)
                 else:
-                    _add(self.path(about), text)
+                    _add(self._folder, about, text, self._size)
             except Exception as error:
                 self._warn(about if isinstance(about, Path) else self.path(about), error)
 
@@ -111,17 +119,34 @@ def prompt_path(runs: Path, run_id: int) -> Path:
     return runs / f"{run_id}.prompt.json"
 
 
-def _add(path: Path, line: str) -> None:
+def kept_files(runs: Path, run_id: int) -> list[Path]:
+    """Where the lines of a run may lie, oldest first; the last one is written now."""
+    return [*(runs / f"{run_id}.{age}.jsonl" for age in range(FILES - 1, 0, -1)), runs / f"{run_id}.jsonl"]
+
+
+def _add(runs: Path, run_id: int, line: str, most: int) -> None:
     """A line more, never where a link leads and never into a pipe. Raises OSError."""
+    data, path = _bytes(line), runs / f"{run_id}.jsonl"
+    with contextlib.suppress(FileNotFoundError):
+        held = path.lstat()
+        if stat.S_ISREG(held.st_mode) and held.st_size and held.st_size + len(data) > most:
+            _rotate(kept_files(runs, run_id))
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
     descriptor = os.open(path, flags, 0o600)
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(errno.EINVAL, "it is no file")
         with open(descriptor, "ab", closefd=False) as file:
-            file.write(_bytes(line))
+            file.write(data)
     finally:
         os.close(descriptor)
+
+
+def _rotate(files: list[Path]) -> None:
+    """Each takes the place of the one before it; the oldest goes."""
+    for older, newer in pairwise(files):
+        with contextlib.suppress(FileNotFoundError):
+            os.replace(newer, older)
 
 
 def _bytes(text: str) -> bytes:
