@@ -10,6 +10,11 @@ _SLUG_MAX = 40
 _NOT_IN_NAMES = re.compile(r"[^a-z0-9]+")
 
 
+def works_in_files(runner_kind: str) -> bool:
+    """Whether agents on a runner of this kind have files; a model alone has calls on the board only."""
+    return runner_kind in ("command", "acp")
+
+
 def split_repository(text: str) -> tuple[str, str]:
     """The path and what a branch begins from: `../site#develop` names both, `../site` means what is checked out."""
     path, mark, begins_from = text.rpartition("#")

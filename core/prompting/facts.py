@@ -6,7 +6,18 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
-from core.domain.entities import AgentRecord, Comment, Company, Experience, Goal, Knowledge, Output, Round, Task
+from core.domain.entities import (
+    AgentRecord,
+    Comment,
+    Company,
+    Experience,
+    Goal,
+    Knowledge,
+    Output,
+    Round,
+    Task,
+    WorkTree,
+)
 from core.domain.guardrails import RedLine
 from core.domain.states import RunKind
 
@@ -87,6 +98,17 @@ class Predecessor:
 
 
 @dataclass(frozen=True, slots=True)
+class Workplace:
+    """The git repository of a task: `how` is `tree` (the run works in a tree of its own), `later` (it is made when
+    the run begins), `board` (its agent has no files) or `judged` (others judge what stands in the tree).
+    """
+
+    how: str
+    repository: str
+    tree: WorkTree | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class PromptFacts:
     """Everything that a prompt may say. Counts are of all that is on the board, lists only of what was read of it."""
 
@@ -105,6 +127,7 @@ class PromptFacts:
     comments_how: str = ""
     others: tuple[Other, ...] = ()
     artefacts: str = ""
+    workplace: Workplace | None = None
     predecessors: tuple[Predecessor, ...] = ()  # nearest first
     predecessors_total: int = 0
     experiences: tuple[Experience, ...] = ()  # most relevant first

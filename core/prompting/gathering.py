@@ -17,11 +17,12 @@ from typing import TypeVar
 from core.aggregate import light_outputs_where
 from core.blackboard.readers import Readers
 from core.domain.coverage import cover
-from core.domain.entities import Comment, Goal, Output, Round, Task
+from core.domain.entities import Comment, Goal, Output, Round, Task, WorkTree
 from core.domain.guardrails import RedLine
 from core.domain.staff_files import FILES
 from core.domain.states import Role, RunKind, TaskStatus
-from core.prompting.facts import Commission, Listing, Must, Predecessor, PromptFacts
+from core.domain.worktrees import works_in_files
+from core.prompting.facts import Commission, Listing, Must, Predecessor, PromptFacts, Workplace
 from core.prompting.gathering_lines import entry, in_language
 from core.prompting.gathering_runs import errand_of
 from core.prompting.recall import recall_experiences, recall_knowledge
@@ -42,6 +43,7 @@ RECALLING = frozenset(
     {RunKind.EXECUTE, RunKind.REVIEW, RunKind.RULE, RunKind.PLAN, RunKind.SPLIT, RunKind.DISCUSS, RunKind.EXPLORE,
      RunKind.PROPOSE, RunKind.MENTION, RunKind.STALL}
 )  # fmt: skip
+_IN_FILES = frozenset({RunKind.EXECUTE, RunKind.REVIEW, RunKind.RULE})
 _BEFORE = (
     "WITH RECURSIVE before(id, depth) AS (SELECT depends_on, 1 FROM task_deps WHERE task_id = :task UNION"
     f" SELECT depends_on, depth + 1 FROM task_deps JOIN before ON task_id = before.id WHERE depth < {DISTANCE})"
@@ -78,6 +80,7 @@ async def gather_prompt(readers: Readers, about: Commission, red_lines: Iterable
         comments=comments, comments_total=total, comments_how=how,
         others=errand.others,
         artefacts=_artefacts(about.task),
+        workplace=await _workplace(readers, about),
         predecessors=before, predecessors_total=before_total,
         experiences=tuple(await recall_experiences(readers, words, EXPERIENCES)),
         knowledge=tuple(await recall_knowledge(readers, words, SECTIONS)),
@@ -121,6 +124,21 @@ def _words(about: Commission) -> str:
 
 def _artefacts(task: Task | None) -> str:
     return json.dumps(task.arguments, ensure_ascii=False) if task is not None and task.arguments else ""
+
+
+async def _workplace(readers: Readers, about: Commission) -> Workplace | None:
+    task = about.task
+    if task is None or not task.repository or about.kind not in _IN_FILES:
+        return None
+    trees = await readers.entities(WorkTree, "task_id = :task ORDER BY number DESC LIMIT 1", task=task.id)
+    tree = trees[0] if trees else None
+    if about.kind != RunKind.EXECUTE:
+        return Workplace("judged", task.repository, tree) if tree is not None else None
+    if not works_in_files(str(about.agent.runner.get("kind", ""))):
+        return Workplace("board", task.repository)
+    if tree is None or tree.agent_id != about.agent.id or tree.closed_at is not None:
+        return Workplace("later", task.repository)
+    return Workplace("tree", task.repository, tree)
 
 
 async def _comments(readers: Readers, about: Commission) -> tuple[tuple[Comment, ...], int, str]:

@@ -3,6 +3,7 @@
 Every list is bounded and has `next` (null: that was all); long texts end with a mark that names the query for the rest.
 """
 
+import core.reading.changes
 import core.reading.comments
 import core.reading.company
 import core.reading.goals

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from core.domain.entities import WorkTree
 from core.domain.errors import Conflict, Invalid
-from core.domain.worktrees import FOLDER, HEAD, branch_of, folder_of, split_repository
+from core.domain.worktrees import HEAD, branch_of, folder_of, split_repository
 from core.worktrees.git import LONG_S, ask, must
 
 _NUMBERS = 100  # so many branches of a task may be there already
@@ -46,11 +46,7 @@ class Entry:
 
 def repository_at(company: Path, text: str) -> Repository:
     """The repository that a task names, from the company's folder. Raises Invalid, which says what is wrong with it."""
-    named, begins_from = split_repository(text)
-    try:
-        folder = (company.absolute() / Path(named).expanduser()).resolve()
-    except (OSError, RuntimeError) as error:
-        raise Invalid(f"The repository {named} cannot be looked for: {error}.", _CHECK) from None
+    folder, (_, begins_from) = named_folder(company, text), split_repository(text)
     if not folder.is_dir():
         raise Invalid(f"The repository {folder} is not there.", _CHECK)
     said = ask(folder, "rev-parse", "--path-format=absolute", "--git-common-dir", "--is-bare-repository")
@@ -66,6 +62,15 @@ def repository_at(company: Path, text: str) -> Repository:
             within = top.text if top.code == 0 else common
             raise Invalid(f"{folder} is no repository itself: it lies within {within}.", f"Name that, or: {_CHECK}")
     return Repository(folder, Path(common).resolve(), begins_from, _commit(folder, begins_from))
+
+
+def named_folder(company: Path, text: str) -> Path:
+    """The folder that a task's repository means, links followed. Raises Invalid."""
+    named, _ = split_repository(text)
+    try:
+        return (company.absolute() / Path(named).expanduser()).resolve()
+    except (OSError, RuntimeError) as error:
+        raise Invalid(f"The repository {named} cannot be looked for: {error}.", _CHECK) from None
 
 
 def _commit(folder: Path, name: str) -> str:
@@ -229,16 +234,3 @@ def _dirty(repository: Path) -> list[str]:
     if changed.code == 0 and changed.out:
         return [f"changes in {repository} that are not committed are not in the tree"]
     return []
-
-
-__all__ = [
-    "FOLDER",
-    "Entry",
-    "Planned",
-    "Repository",
-    "common_of",
-    "entry_of",
-    "open_tree",
-    "plan_tree",
-    "repository_at",
-]

@@ -85,14 +85,15 @@ def checked_program(told: P, *, needs_command: bool) -> P:
 
 
 async def place_of(
-    told: ProgramSettings, argv: tuple[str, ...], folder: Path, slug: str, ours: Mapping[str, str] = os.environ
-) -> Place:
+    told: ProgramSettings, argv: tuple[str, ...], folder: Path, slug: str, ours: Mapping[str, str] = os.environ,
+    workplace: Path | None = None,
+) -> Place:  # fmt: skip
     """Where this command is run. Raises Invalid when there is no such program or folder.
 
     A name with a slash is a path from the company's folder, any other is looked for on PATH. The agent works in
-    `cwd` (from the company's folder), or in `work/<slug>`, which is made.
+    `workplace` if its task has one, else in `cwd` (from the company's folder), or in `work/<slug>`, which is made.
     """
-    found, cwd = await asyncio.to_thread(_found, argv[0], told.cwd, folder, slug, ours)
+    found, cwd = await asyncio.to_thread(_found, argv[0], str(workplace or told.cwd), folder, slug, ours)
     named = {name: ours[name] for name in told.env if name in ours}
     missing = tuple(name for name in told.env if name not in ours)
     return Place((found, *argv[1:]), cwd, named, missing)
