@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from core.agents.access import GiveAccess
+from core.agents.models.cooldown import Cooldowns
 from core.agents.runner import Runner
 from core.agents.transcript import Transcripts, prompt_path
 from core.blackboard.board import Board
@@ -99,6 +100,8 @@ class OpenCompany:
         self.ticker: Ticker | None = None
         self.dispatcher: Dispatcher | None = None
         self._runners = runners
+        # Until when providers of models rest: one book for chat agents and the gateway (F14).
+        self.cooldowns: Cooldowns = getattr(runners.get("chat"), "cooldowns", None) or Cooldowns(clock)
         self._local: LocalDoor | None = None
         self._remote = RemoteDoor(socket_path(folder))
         self._jobs: list[asyncio.Task[None]] = []

@@ -12,6 +12,8 @@ from core.agents.access import GiveAccess
 from core.agents.asking import Asking, Decisions
 from core.agents.attached import Attached, run_of
 from core.agents.clock import RunClock
+from core.agents.metered import Metered
+from core.agents.metered_outcome import metered_outcome
 from core.agents.process import kill_family, same_process
 from core.agents.runner import Assignment, Desk, Outcome, Runner, Told
 from core.agents.transcript import Transcripts
@@ -288,6 +290,7 @@ class Dispatcher:
 
     async def _outcome(self, run: Run, fence: int, attached: Attached) -> Outcome:
         say = self._transcripts.opened(run.id)
+        metered = Metered()
         try:
             assignment = await self._assignment(run, lambda text: say(str(Told.NOTICE), {"text": text}))
             actor = Agent(assignment.agent.id, assignment.agent.slug, run.id, fence)
@@ -299,11 +302,16 @@ class Dispatcher:
             async def note_process(pid: int, started: int) -> None:
                 await self._door.execute(DISPATCHER, RecordProcess(run=run.id, pid=pid, pid_started=started))
 
-            async def note_spent(tokens_in: int, tokens_out: int, cost_micros: int) -> None:
+            async def keep(tokens_in: int, tokens_out: int, cost_micros: int) -> None:
                 cost = RecordCost(run=run.id, tokens_in=tokens_in, tokens_out=tokens_out, cost_micros=cost_micros)
                 # The end of the run tells the same sums again.
                 with contextlib.suppress(OpsroomError):
                     await self._door.execute(DISPATCHER, cost)
+
+            async def note_spent(tokens_in: int, tokens_out: int, cost_micros: int) -> None:
+                # What the gateway counts is not counted again from the program's own words.
+                if not metered.counts:
+                    await keep(tokens_in, tokens_out, cost_micros)
 
             async def note_session(session: str) -> None:
                 # A run that is killed or lost leaves what it can be gone on with too.
@@ -330,6 +338,9 @@ class Dispatcher:
             clock.limit = limit
             try:
                 async with limit, self._with_access(runner, assignment, actor) as assigned:
+                    if assigned.access is not None:
+                        metered = assigned.access.metered
+                        metered.hear, metered.keep = (lambda facts: say(str(Told.MODEL), facts)), keep
                     outcome = await runner.run(assigned, desk)
             except TimeoutError:
                 if not limit.expired():  # a wait of the runner's own, not ours
@@ -343,6 +354,7 @@ class Dispatcher:
         except Exception as error:
             log.exception("R%s failed", run.id)
             outcome = Outcome(RunStatus.FAILED, "error", f"{type(error).__name__}: {error}")
+        outcome = metered_outcome(outcome, metered, self._clock())
         say("outcome", {"status": str(outcome.status), "exit": outcome.exit_kind, "detail": outcome.detail})
         return outcome
 

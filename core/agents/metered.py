@@ -58,6 +58,8 @@ class Metered:
     """One run's requests so far. Where `counts`, these figures are the run's, whatever its program tells of itself.
 
     `stop` is set when the run may ask no model any more: the kind of its end and why; the `stopping` hear of it, once.
+    `limited_until` (ms UTC) is until when the provider rests, as the program was last told.
+    `stir` is called whenever something moves on the way,
     `hear` gets each request for the transcript, `keep` the sums (tokens in, tokens out, micros) for the board.
     """
 
@@ -67,8 +69,10 @@ class Metered:
     tokens_out: int = 0
     cost_micros: int = 0
     unknown: int = 0
+    limited_until: int = 0
     stop: tuple[str, str] | None = None
     stopping: list[Callable[[str, str], None]] = field(default_factory=list, repr=False)
+    stir: Callable[[], None] = field(default=lambda: None, repr=False)
     hear: Callable[[dict[str, Any]], None] = field(default=lambda facts: None, repr=False)
     keep: Callable[[int, int, int], Awaitable[None]] = field(default=_kept_nowhere, repr=False)
 

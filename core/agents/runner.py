@@ -73,6 +73,7 @@ class Told(StrEnum):
     REFUSED = "refused"  # a call that was not carried out: `command`, `error`
     THOUGHT = "thought"  # the begin of what a model thought: `text`
     USAGE = "usage"  # of one answer: `tokens_in`, `tokens_out`, `cost` (micros, or "unknown")
+    MODEL = "model"  # a request through the gateway: `model`, `status`, `ms`, tokens, `cost`, `note` (ModelCall.facts)
     SESSION = "session"  # by what id it can be gone on with: `id`
     TOOL = "tool"  # a program's own tool is called: `id`, `name`, `arguments` (a text)
     RESULT = "result"  # what it answered: `id`, `text`, `failed`

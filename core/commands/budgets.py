@@ -41,7 +41,7 @@ from core.domain.states import (
 )
 
 _SAID_NO = (ApprovalStatus.REJECTED, ApprovalStatus.REVISION_REQUESTED)
-_AT_WORK = (RunStatus.STARTING, RunStatus.RUNNING)
+AT_WORK = (RunStatus.STARTING, RunStatus.RUNNING)
 _CUT_OFF = (RunStatus.KILLED, RunStatus.LOST, RunStatus.TIMED_OUT)
 
 
@@ -197,7 +197,7 @@ def reserve(act: Act, run: Run) -> Reservation:
     holding = [standing for standing in standings if standing.holds(micros)]
     if not holding:
         return Reservation(micros, guessed=known is None, standings=standings)
-    words = [_hold(act, run, standing, micros) for standing in holding]
+    words = [hold(act, run, standing, micros) for standing in holding]
     widest = next((standing for standing in holding if standing.is_used_up), holding[0])
     return Reservation(micros, str(widest.budget.scope), "; ".join(words), widest.is_used_up)
 
@@ -243,7 +243,7 @@ def standing_now(tx: Transaction, budget: Budget) -> Standing:
     return standing_of(budget, ended + held_back, tx.now)
 
 
-def _hold(act: Act, run: Run, standing: Standing, micros: int) -> str:
+def hold(act: Act, run: Run, standing: Standing, micros: int) -> str:
     """Why a budget holds a run; asks the operator, unless the same was asked in this period already."""
     budget = standing.budget
     whose = _whose(act.tx, budget.scope, budget.scope_id)
@@ -309,7 +309,7 @@ class RecordCost(Command):
 @handles(RecordCost)
 def record_cost(act: Act, command: RecordCost) -> Answer:
     run = act.tx.get(Run, command.run)
-    if run.status in _AT_WORK or run.status in _CUT_OFF:
+    if run.status in AT_WORK or run.status in _CUT_OFF:
         run = note_spent(act, run, command.cost_micros, command.tokens_in, command.tokens_out)
     return {"id": run.id, "cost_micros": run.cost_micros, "tokens_in": run.tokens_in, "tokens_out": run.tokens_out}
 
@@ -320,7 +320,7 @@ def note_spent(act: Act, run: Run, cost_micros: int, tokens_in: int, tokens_out:
     if all(getattr(run, name) == value for name, value in told.items()):
         return run
     # At work it holds back at least what it has cost: sums over what is held back need no second look.
-    held_back = max(run.reserved_micros, told["cost_micros"]) if run.status in _AT_WORK else 0
+    held_back = max(run.reserved_micros, told["cost_micros"]) if run.status in AT_WORK else 0
     costs_more = told["cost_micros"] > run.cost_micros
     run = act.tx.update(run, "RunCostTold", **told, reserved_micros=held_back)
     if costs_more:

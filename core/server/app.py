@@ -16,13 +16,17 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
     from starlette.requests import Request
     from starlette.responses import Response
+    from starlette.types import ASGIApp
 
 
-def application(backend: Backend) -> "Starlette":
-    """The server of a company (`docs/server.md`). Every answer is JSON but the stream of events."""
+def application(backend: Backend, gateway: "ASGIApp | None" = None) -> "Starlette":
+    """The server of a company (`docs/server.md`), with the way to models behind `/gateway` if it is given.
+
+    Every answer is JSON but the stream of events, and what a model's provider says.
+    """
     from starlette.applications import Starlette
     from starlette.exceptions import HTTPException
-    from starlette.routing import Route
+    from starlette.routing import Mount, Route
 
     async def about(_request: "Request") -> "Response":
         return answers.answered({"opsroom": True, "pid": os.getpid()})
@@ -44,6 +48,7 @@ def application(backend: Backend) -> "Starlette":
             Route("/mcp", tools, methods=["POST"]),
             *api_routes(backend),
             *([] if backend.readers is None else reading_routes(backend)),
+            *([] if gateway is None else [Mount("/gateway", gateway)]),
         ],
         exception_handlers={HTTPException: _not_here, Exception: _failed},
     )

@@ -26,6 +26,7 @@ OPERATOR_TOKEN = "operator.token"
 KEY_MAX = 200
 REQUESTS_PER_RUN = 5_000
 AT_ONCE, PER_SECOND = 120, 20  # requests of one token: a burst, and what it gains again
+MODELS_AT_ONCE, MODELS_PER_SECOND = 60, 2  # of its requests to models, which are counted for themselves
 ENDED_KEPT = 2_000  # ended runs' tokens that are still told what happened
 _NO_TOKEN = "Send `Authorization: Bearer …` with OPSROOM_TOKEN of your run, or the operator's token."
 
@@ -100,10 +101,32 @@ def commissioned(assignment: Assignment) -> Commissioned:
 
 
 @dataclass(slots=True)
+class _Rate:
+    """Lets a burst through, and then so many a second. `looked` is when it was looked at (seconds)."""
+
+    at_once: int
+    per_second: int
+    looked: float
+    left: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.left = self.at_once
+
+    def take(self, now: float) -> None:
+        """Raises TooMany."""
+        self.left = min(self.at_once, self.left + (now - self.looked) * self.per_second)
+        self.looked = now
+        if self.left < 1:
+            told = f"More than {self.per_second} requests a second."
+            raise TooMany(told, "Wait a second, and ask for less.", retry_s=1)
+        self.left -= 1
+
+
+@dataclass(slots=True)
 class _Held:
     caller: Caller
-    left: float = AT_ONCE
-    looked: float = 0.0
+    rate: _Rate
+    models: _Rate
     sent: int = 0
 
 
@@ -122,12 +145,12 @@ class Tokens:
     ) -> str:  # fmt: skip
         """A token for one run (agent, run and fence); it ends with `end`."""
         token = f"run-{actor.run_id}-{self.make()}"
-        self._held[_hash(token)] = _Held(Caller(actor, run, listeners, passage), looked=self.clock())
+        self._hold(token, Caller(actor, run, listeners, passage))
         return token
 
     def admit_operator(self, token: str) -> None:
         """Let the operator's own token in."""
-        self._held[_hash(token)] = _Held(Caller(Operator()), looked=self.clock())
+        self._hold(token, Caller(Operator()))
 
     def end(self, token: str) -> None:
         """The run is over: its token opens nothing any more."""
@@ -142,28 +165,42 @@ class Tokens:
 
         Raises Unauthorized, Fenced when its run has ended, Forbidden when it is another run's, TooMany.
         """
+        held = self._find(token)
+        held.rate.take(self.clock())
+        if held.caller.run is not None and held.sent >= REQUESTS_PER_RUN:
+            raise TooMany(
+                f"This run has sent {REQUESTS_PER_RUN} requests: no more.", "End your work with what you have."
+            )
+        held.sent += 1
+        _require_same(held.caller, said_run)
+        return held.caller
+
+    def model_caller(self, token: str) -> Caller:
+        """Who asks a model with this token; how often a run may is counted where it is passed on.
+
+        Raises Unauthorized, Fenced when its run has ended, TooMany.
+        """
+        held = self._find(token)
+        held.models.take(self.clock())
+        return held.caller
+
+    def knows(self, token: str) -> bool:
+        """Whether it is one that was given out, be its run over or not."""
+        return _hash(token) in self._held or _hash(token) in self._ended
+
+    def _hold(self, token: str, caller: Caller) -> None:
+        now = self.clock()
+        rate, models = _Rate(AT_ONCE, PER_SECOND, now), _Rate(MODELS_AT_ONCE, MODELS_PER_SECOND, now)
+        self._held[_hash(token)] = _Held(caller, rate, models)
+
+    def _find(self, token: str) -> _Held:
         hashed = _hash(token)
         if (run_id := self._ended.get(hashed)) is not None:
             raise Fenced(f"Run R{run_id} has ended, and its token with it; nothing was done.", "Stop working.")
         held = self._held.get(hashed)
         if held is None:
             raise Unauthorized("This token is not known here.", _NO_TOKEN)
-        self._count(held)
-        _require_same(held.caller, said_run)
-        return held.caller
-
-    def _count(self, held: _Held) -> None:
-        now = self.clock()
-        held.left = min(AT_ONCE, held.left + (now - held.looked) * PER_SECOND)
-        held.looked = now
-        if held.left < 1:
-            raise TooMany(f"More than {PER_SECOND} requests a second.", "Wait a second, and ask for less.", retry_s=1)
-        if held.caller.run is not None and held.sent >= REQUESTS_PER_RUN:
-            raise TooMany(
-                f"This run has sent {REQUESTS_PER_RUN} requests: no more.", "End your work with what you have."
-            )
-        held.left -= 1
-        held.sent += 1
+        return held
 
 
 def bearer(header: str | None) -> str | None:

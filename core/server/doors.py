@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from core.agents.access import Access, Heard
 from core.agents.metered import Metered
@@ -21,6 +22,9 @@ from core.server.api import Backend
 from core.server.callers import Tokens, commissioned, operator_token
 from core.server.gateway.passage import passage_of
 from core.server.socket import SOCKET_BODY_MAX, running, socket_serving
+
+if TYPE_CHECKING:
+    from core.server.gateway.passing import Shared
 
 LOOPBACK = "127.0.0.1"
 
@@ -97,18 +101,33 @@ class Doors:
             yield Access(url, token, actor.run_id, listeners, models, wires, metered)
         finally:
             self._tokens.end(token)
+            if passage is not None:
+                await passage.end()
 
     async def _open(self, host: str, port: int) -> Listening:
         await load()
         from core.server.app import application
+        from core.server.gateway.app import PREFIX, Gateway
+        from core.server.gateway.request import BODY_MAX
         from core.server.guard import Guard
 
         listener = bound(host, port)
         backend = self._backend(lambda: self._company.door)
-        app = Guard(application(backend), backend.body_max)
+        shared = self._shared()
+        self._stack.push_async_callback(shared.connections.close)
+        app = Guard(application(backend, Gateway(shared)), backend.body_max, {PREFIX: BODY_MAX})
         await self._stack.enter_async_context(running(app, listener, backend))
         shown = f"[{host}]" if ":" in host else host
         return Listening(f"http://{shown}:{listener.getsockname()[1]}")
+
+    def _shared(self) -> "Shared":
+        from core.runners import prices_of
+        from core.server.gateway.gate import Gate
+        from core.server.gateway.passing import Shared
+
+        company = self._company
+        gate = Gate(self._tokens, company.cooldowns, lambda: company.local_door, company.clock)
+        return Shared(gate, prices_of(company.config.prices))
 
     def _backend(self, door: Callable[[], Door | None]) -> Backend:
         board = self._company.board
@@ -117,7 +136,7 @@ class Doors:
 
 async def load() -> None:
     """Import what serves. It takes a while: not on the loop, where keys wait."""
-    for name in ("uvicorn", "core.server.app"):
+    for name in ("uvicorn", "core.server.app", "core.server.gateway.app"):
         await asyncio.to_thread(importlib.import_module, name)
 
 

@@ -5,6 +5,7 @@ leads here (DNS rebinding). So the name must be one of this machine's, no other 
 browser that it may read an answer.
 """
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -33,9 +34,11 @@ class HeadTooLarge(OpsroomError):
 class Guard:
     """Lets requests through that address this machine and come from no foreign page."""
 
-    def __init__(self, app: "ASGIApp", body_max: int) -> None:
+    def __init__(self, app: "ASGIApp", body_max: int, larger: Mapping[str, int] | None = None) -> None:
+        """`larger` are the bounds of addresses that begin so, where bodies may have more bytes than `body_max`."""
         self._app = app
         self._body_max = body_max
+        self._larger = larger or {}
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
         if scope["type"] != "http":
@@ -45,7 +48,7 @@ class Guard:
             _require_small(headers)
             host = _host(headers)
             _require_no_foreign_page(headers, host)
-            self._require_size(headers)
+            self._require_size(headers, scope["path"])
         except HeadTooLarge as error:
             await refused(error, 431, {"Connection": "close"})(scope, receive, send)
         except Misdirected as error:
@@ -55,10 +58,11 @@ class Guard:
         else:
             await self._app(scope, receive, send)
 
-    def _require_size(self, headers: list[tuple[bytes, bytes]]) -> None:
+    def _require_size(self, headers: list[tuple[bytes, bytes]], path: str) -> None:
+        most = next((size for begin, size in self._larger.items() if path.startswith(begin)), self._body_max)
         for said in _all(headers, b"content-length"):
-            if said.isdigit() and (len(said) > 18 or int(said) > self._body_max):
-                raise TooLarge(f"The body has more than {self._body_max / 1_048_576:g} MiB.", "Send less at once.")
+            if said.isdigit() and (len(said) > 18 or int(said) > most):
+                raise TooLarge(f"The body has more than {most / 1_048_576:g} MiB.", "Send less at once.")
 
 
 def _require_small(headers: list[tuple[bytes, bytes]]) -> None:

@@ -20,7 +20,7 @@ _IN_THREAD = 1024 * 1024  # a longer answer that is not streamed is read off the
 
 
 @cache
-def _trusted() -> ssl.SSLContext:
+def trusted() -> ssl.SSLContext:
     """The certificates that this machine trusts; one for all clients, since reading them takes up to a second."""
     return httpx2.create_ssl_context()
 
@@ -104,7 +104,7 @@ class Transport:
         timeout = httpx2.Timeout(None, connect=self._limits.connect_s, pool=None)
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=8, keepalive_expiry=30)
         # A proxy of the environment is for other machines: what goes to this one stays here.
-        return httpx2.AsyncClient(verify=_trusted(), timeout=timeout, limits=limits, trust_env=not self._endpoint.local)
+        return httpx2.AsyncClient(verify=trusted(), timeout=timeout, limits=limits, trust_env=not self._endpoint.local)
 
     async def _refusal(self, response: httpx2.Response, deadline: float) -> ModelError:
         """The refusal, from as much of its body as comes in time."""

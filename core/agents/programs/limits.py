@@ -40,6 +40,10 @@ class Limits:
         """It goes round in circles."""
         self.stop(Outcome(RunStatus.FAILED, "stuck", why))
 
+    def held(self, kind: str, why: str) -> None:
+        """The gateway lets it ask no model any more (`Metered.stopping`)."""
+        self.stop(Outcome(RunStatus.FAILED, kind, why))
+
     async def until(self, work: "asyncio.Future[Any]") -> None:
         """Until this is done, or a limit is reached."""
         while not (work.done() or self._stopped.done()):

@@ -34,15 +34,20 @@ _LAST_LINES = 20
 
 
 class Watch:
-    """One run, also over several processes. `stop` is given the outcome when a limit of the run is reached."""
+    """One run, also over several processes. `stop` is given the outcome when a limit of the run is reached.
+
+    Where `is_metered` (the gateway counts), what the program tells of itself is for the transcript alone.
+    """
 
     def __init__(
-        self, desk: Desk, settings: ProgramSettings, secrets: tuple[Secret, ...], stop: Callable[[Outcome], None]
-    ) -> None:
+        self, desk: Desk, settings: ProgramSettings, secrets: tuple[Secret, ...], stop: Callable[[Outcome], None],
+        is_metered: Callable[[], bool] = lambda: False,
+    ) -> None:  # fmt: skip
         self._desk = desk
         self._settings = settings
         self._secrets = secrets
         self._stop = stop
+        self._is_metered = is_metered
         self._stuck = Stuck()
         self._calls: dict[str, str] = {}
         self._steps = 0
@@ -145,6 +150,8 @@ class Watch:
         self._desk.tell(
             Told.USAGE, tokens_in=used.tokens_in, tokens_out=used.tokens_out, cost=cost, of=str(used.scope)
         )  # fmt: skip
+        if self._is_metered():
+            return
         await self._desk.spent(tally.tokens_in, tally.tokens_out, tally.cost_micros)
         if tally.tokens_in + tally.tokens_out >= self._settings.tokens:
             told = f"it used {tally.tokens_in + tally.tokens_out:,} tokens; {self._settings.tokens:,} are its limit"

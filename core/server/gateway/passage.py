@@ -2,7 +2,8 @@
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from core.agents.metered import Metered
@@ -12,12 +13,16 @@ from core.agents.models.providers import GatewayConfig, ProviderConfig
 from core.agents.runner import Assignment
 from core.domain.errors import Invalid
 
+SETTLE_S = 5.0
 SETTING = "gateway"  # of an agent's runner
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A run's way to one provider. `tokens` and `cost_micros` are the limits of its run, None where it has none."""
+    """A run's way to one provider. `tokens` and `cost_micros` are the limits of its run, None where it has none.
+
+    `over` is set when the run has ended: what is still on its way is cut. `under_way` are done once they are counted.
+    """
 
     name: str
     provider: ProviderConfig
@@ -26,11 +31,30 @@ class Passage:
     metered: Metered = field(repr=False)
     tokens: int | None = None
     cost_micros: int | None = None
+    over: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
+    under_way: set["asyncio.Future[None]"] = field(default_factory=set, repr=False)
 
     @property
     def line(self) -> Line:
         """What its cool-downs belong to: the same as those of chat agents on this provider with this key (F14)."""
         return Endpoint(self.provider.url, "", key=self.key).line
+
+    @contextmanager
+    def counting(self) -> Iterator[None]:
+        """A request is on its way until what it used is counted."""
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.under_way.add(done)
+        try:
+            yield
+        finally:
+            self.under_way.discard(done)
+            done.set_result(None)
+
+    async def end(self) -> None:
+        """The run is over: cut what is on its way, and wait until that is counted."""
+        self.over.set()
+        if self.under_way:
+            await asyncio.wait(set(self.under_way), timeout=SETTLE_S)
 
 
 async def passage_of(

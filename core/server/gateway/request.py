@@ -1,0 +1,115 @@
+"""A program's request made into the provider's: its model, its headers, and the run's token in none of it. Pure."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from core.agents.models.keys import REMOVED
+from core.domain.errors import Invalid
+from core.server.gateway.passage import Passage
+from core.server.gateway.wires import Route, key_headers, target_of
+
+BODY_MAX = 32 * 1_048_576  # bytes: long conversations, pictures among them
+_TOKEN_HEADERS = ("x-api-key", "x-goog-api-key")
+_KEPT_BACK = frozenset({
+    "host", "content-length", "transfer-encoding", "connection", "keep-alive", "te", "trailer", "upgrade", "expect",
+    "authorization", "cookie", "origin", "referer", "accept-encoding", "opsroom-run", "forwarded", "x-forwarded-for",
+    *_TOKEN_HEADERS,
+})  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What goes to the provider. `model` is the one that is asked there.
+
+    `hides_usage`: the gateway asked for a chunk of usage that the program did not ask for.
+    """
+
+    method: str
+    target: str
+    headers: tuple[tuple[str, str], ...]
+    content: bytes
+    model: str
+    hides_usage: bool = False
+
+    def without_usage(self) -> "Asked":
+        """The same for a server that does not know `stream_options`."""
+        body = json.loads(self.content)
+        body.pop("stream_options", None)
+        return replace(self, content=_dumped(body), hides_usage=False)
+
+
+def tokens_of(headers: Iterable[tuple[str, str]], query: str) -> list[str]:
+    """Whatever stands where a program puts its key: a bearer token, x-api-key, x-goog-api-key, or ?key=."""
+    found = []
+    for name, value in headers:
+        if name == "authorization" and value[:7].lower() == "bearer ":
+            found.append(value[7:].strip())
+        elif name in _TOKEN_HEADERS:
+            found.append(value.strip())
+    found += [value for name, value in parse_qsl(query) if name == "key"]
+    return [each for each in found if each]
+
+
+def asked_of(
+    passage: Passage, route: Route, method: str, headers: list[tuple[str, str]], query: str, content: bytes, token: str
+) -> Asked:
+    """The request as the provider gets it. Takes a while for a long body. Raises Invalid."""
+    model, hides = route.model, False
+    # What a model was shown of its own environment may come back as a part of the conversation.
+    content = content.replace(token.encode(), REMOVED.encode())
+    if content.strip():
+        content, model, hides = _changed(passage, route, content)
+    elif model:
+        model = passage.provider.asked_instead(model)
+    key = passage.key.reveal() if passage.key else ""
+    kept = [(name, value) for name, value in headers if not _kept_back(name) and token not in value]
+    ours = {"accept-encoding": "identity", **key_headers(route.wire, key)}
+    parameters = [
+        (name, value)
+        for name, value in parse_qsl(query, keep_blank_values=True)
+        if name != "key" and token not in value
+    ]
+    target = target_of(passage.provider.url, route, model) + (f"?{urlencode(parameters)}" if parameters else "")
+    return Asked(method, target, (*kept, *ours.items()), content, model, hides)
+
+
+def _kept_back(name: str) -> bool:
+    return name in _KEPT_BACK or name.startswith("proxy-")
+
+
+def _changed(passage: Passage, route: Route, content: bytes) -> tuple[bytes, str, bool]:
+    """The body, its model, and whether usage is asked for that the program did not ask for. Raises Invalid."""
+    try:
+        body = json.loads(content)
+    except (ValueError, RecursionError):
+        body = None
+    if not isinstance(body, dict):
+        raise Invalid("The request's body is no JSON object.", "Send what the provider's API asks for.")
+    said = route.model or body.get("model")
+    if not isinstance(said, str) or not said:
+        raise Invalid("The request names no model.", "Send its name as `model`.")
+    if body.get("background"):
+        raise Invalid("A request in the background could not be metered.", "Leave `background` out.")
+    model = passage.provider.asked_instead(said)
+    changed = False
+    if not route.model and model != said:
+        body["model"], changed = model, True
+    hides = route.wire == "openai" and bool(body.get("stream")) and not _asks_usage(body)
+    if hides:
+        options = body.get("stream_options")
+        body["stream_options"] = {**(options if isinstance(options, dict) else {}), "include_usage": True}
+        changed = True
+    return (_dumped(body) if changed else content), model, hides
+
+
+def _asks_usage(body: dict[str, Any]) -> bool:
+    options = body.get("stream_options")
+    return isinstance(options, dict) and bool(options.get("include_usage"))
+
+
+def _dumped(body: dict[str, Any]) -> bytes:
+    # ASCII: a model may have said half a character, which no UTF-8 holds.
+    return json.dumps(body).encode("ascii")
