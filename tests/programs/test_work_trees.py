@@ -10,7 +10,7 @@ import pytest
 from core.domain.entities import Run, WorkTree
 from core.domain.states import RunStatus, TaskStatus
 from core.worktrees.changes import read_changes
-from tests.programs.company import CLAIM, DELIVER, an_office
+from tests.programs.company import BEGIN, CLAIM, DELIVER, an_office
 from tests.repositories import a_repository, git
 from tests.stepped import Stepped
 
@@ -28,6 +28,30 @@ print("I work in", WHERE, "as told:", WHERE in PROMPT, "on", "opsroom/T1" in PRO
 """
 
 
+JUDGE = (
+    BEGIN
+    + """
+found = read("ReadChanges", task=1)
+(file,) = found["files"]
+line = found["diff"].splitlines()[-1]
+print(json.dumps([file["path"], file["added"], file["committed"], line]), found["branch"] in PROMPT)
+whole = read("ReadTask", task=1, expand=True)
+finding = {"what": "Tuesdays lack", "where": "hours.txt", "change": "add them", "because": "it is open then",
+           "criterion": "end_state"}
+call("ReviewTask", task=1, verdict="needs_revision", summary="Half of it.", findings=[finding],
+     opened_outputs=[one["id"] for one in whole["outputs"]["outputs"]],
+     dimensions=dict.fromkeys(whole["dimensions"], "looked at"))
+"""
+)
+
+
+async def with_a_judge(office: Stepped, folder: Path) -> None:
+    """The reviewer is a program that reads the difference and refuses."""
+    (folder / "judge.py").write_text(JUDGE)
+    command = [sys.executable, str(folder / "judge.py")]
+    await office.do("EditAgent", agent="rita", runner={"kind": "command", "command": command, "grace_s": 0.2})
+
+
 async def on(office: Stepped, repository: str) -> None:
     """The task is worked on in this repository."""
     await office.do("EditTask", task=1, repository=repository)
@@ -43,13 +67,17 @@ async def test_a_program_works_in_a_tree_of_its_own_and_finds_it_again_after_a_r
         assert (run.status, run.detail) == (RunStatus.SUCCEEDED, "")
         (tree,) = await office.all(WorkTree)
         folder = tmp_path / "c" / tree.path
-        assert f"I work in {folder} as told: True on True" in await office.transcript(run)
+        assert f"/{tree.path} as told: True on True" in await office.transcript(run)
+        assert (folder / "hours.txt").exists()
         assert (tree.branch, tree.base, tree.begins_from) == ("opsroom/T1", head, "HEAD")
         assert git(site, "log", "--format=%s", "opsroom/T1", "-1") == "Say when it is open"
         assert git(site, "status", "--porcelain") == ""
         assert git(site, "rev-parse", "HEAD") == head
-        await office.do("SendBackTask", task=1, reason="Also Tuesdays.")
-        assert (await office.task()).status == TaskStatus.PENDING
+        assert (await office.task()).status == TaskStatus.REVIEW
+        await with_a_judge(office, tmp_path / "c")
+        review = await office.ended("review")
+        assert review.status == RunStatus.SUCCEEDED, review.detail
+        assert '"hours.txt", 1, true, "+Mondays, 9 to 16."' in (await office.transcript(review)).replace('\\"', '"')
         while len(await office.all(Run, "kind = 'execute' AND status = 'succeeded'")) < 2:
             await office.step()
         assert await office.all(WorkTree) == [tree]
@@ -66,8 +94,7 @@ async def test_another_agent_begins_anew_and_the_old_branch_is_kept(tmp_path: Pa
         ada = (await office.all(Run, "kind = 'execute'"))[0]
         (tmp_path / "c/agent.py").write_text(CLAIM + COMMIT + DELIVER)
         await office.do("PauseAgent", agent="ada")
-        settings = {"kind": "command", "command": [sys.executable, "agent.py"], "grace_s": 0.2}
-        settings["command"] = [sys.executable, str(tmp_path / "c/agent.py")]
+        settings = {"kind": "command", "command": [sys.executable, str(tmp_path / "c/agent.py")], "grace_s": 0.2}
         await office.do(
             "HireAgent", slug="bob", name="Bob", role="executor", manager="vera", capabilities=["writing"],
             runner=settings,
