@@ -28,8 +28,8 @@ def write(line):
 def send(**message):
     write(json.dumps({"jsonrpc": "2.0", **message}))
 
-def update(kind, **facts):
-    send(method="session/update", params={"sessionId": SESSION, "update": {"sessionUpdate": kind, **facts}})
+def update(what, /, **facts):
+    send(method="session/update", params={"sessionId": SESSION, "update": {"sessionUpdate": what, **facts}})
 
 def say(text, kind="agent_message_chunk"):
     update(kind, content={"type": "text", "text": text})

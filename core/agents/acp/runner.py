@@ -65,7 +65,9 @@ class AcpRunner:
         program = await asyncio.to_thread(program_of, settings)
         how = program.supervision(settings)
         start = program.start(settings, assignment.access)
-        place = await place_of(settings, start.argv, assignment.folder, assignment.agent.slug, self._ours)
+        place = await place_of(
+            settings, start.argv, assignment.folder, assignment.agent.slug, self._ours, assignment.workplace
+        )
         for name in place.missing:
             desk.tell(Told.NOTICE, text=f"the variable {name} is not set: the program goes without it")
         environment = environment_of(self._ours, (*place.named, *start.names), start.environment)
@@ -100,11 +102,14 @@ class _Work:
         self._program = program
         self._how = how
         self._place = place
-        self._cwd = assignment.workplace or place.cwd
+        self._cwd = place.cwd
         self._owed = owed_by(assignment.agent.role, assignment.run.kind)
         self._limits = Limits(desk.worked_s, settings.wall_s, settings.silence_s)
         self._secrets = (*place.secrets, Secret(self._access.token))
-        self.watch = Watch(desk, settings, self._secrets, self._limits.stop)
+        metered = self._access.metered
+        self.watch = Watch(desk, settings, self._secrets, self._limits.stop, lambda: metered.counts)
+        metered.stir = self._limits.hear
+        metered.stopping.append(self._limits.held)
         self.debt = Debt(desk, self._owed, self._secrets, self._limits.circling)
         self._updates = Updates(self._hear_mode)
         self._permissions = Permissions(desk, self._updates.tools, self._cwd, self.watch.take, self._lost)
@@ -185,7 +190,7 @@ class _Work:
 
     async def _begin(self, session: Session) -> None:
         """Go on with the session that a former run of the task left, or begin one."""
-        former = await self._former()
+        former = self._assignment.session or await self._former()
         if not former:
             return await session.begin()
         if not session.resumes:
