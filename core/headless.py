@@ -20,7 +20,7 @@ from core.domain.entities import AgentRecord, Company, Event, Goal, Round, Run
 from core.domain.errors import Conflict, NotFound
 from core.domain.goals import mission_is_defined
 from core.domain.inbox import Choice, InboxItem
-from core.domain.states import GOAL_FINAL, AgentStatus, GoalStatus, Role
+from core.domain.states import GOAL_FINAL, AgentStatus, ApprovalKind, GoalStatus, Role
 from core.waiting import owed
 
 PATIENCE_S = 600.0
@@ -183,6 +183,11 @@ class Headless:
             if item.kind == "stopped":
                 # A stop holds until the operator starts the company again.
                 return None if self._wait else Ended(Ending.WAITS, "The company is stopped.", (item,))
+            if item.kind == ApprovalKind.PERMISSION and item.entity.startswith("run:"):
+                # What a run's program may do is for a person alone: nobody has seen it when everything is approved.
+                if self._wait:
+                    continue
+                return Ended(Ending.WAITS, "A program asks for your permission.", (item,))
             choice = approving(item)
             if choice is None:
                 return Ended(Ending.UNSUCCESSFUL, f"Nobody here can decide this: {item.title} ({item.why}).", (item,))
@@ -193,8 +198,8 @@ class Headless:
                 )
                 return Ended(Ending.UNSUCCESSFUL, words, (item,))
             await self._take(item, choice)
-        # What it led to is looked at once more, also when it made no event of its own.
-        self._woken.set()
+            # What it led to is looked at once more, also when it made no event of its own.
+            self._woken.set()
         return None
 
     async def _take(self, item: InboxItem, choice: Choice) -> None:

@@ -30,15 +30,16 @@ class Situation:
     choices: Mapping[str, Choice] = field(default_factory=dict)
 
     @property
-    def asks_about_company(self) -> bool:
-        """Whether a question about the company as a whole is selected."""
-        return self.item is not None and self.item.id.startswith("approval:") and self.ref.startswith("company")
+    def asks_by_itself(self) -> bool:
+        """Whether a question is selected that is shown as itself: about the company as a whole, or of a run."""
+        asks = self.item is not None and self.item.id.startswith("approval:")
+        return asks and self.ref.startswith(("company", "run:"))
 
     @property
     def tag(self) -> str:
         """The short name of the thing, e.g. G3."""
         asks = self.item is not None and self.item.id.startswith("approval:")
-        if self.item is not None and asks and (self.thing is None or self.asks_about_company):
+        if self.item is not None and asks and (self.thing is None or self.asks_by_itself):
             return f"Q{self.item.id.partition(':')[2]}"
         return "the company" if self.thing is None or self.ref.startswith("company") else self.thing.name_tag
 
@@ -66,7 +67,7 @@ SHOWN = {
 }  # fmt: skip
 LEADING = frozenset({"agents", "stage", "heartbeat", "recall", "mission", "budget"})
 """Actions that belong to `Leading`."""
-DECISION_KEYS = {"approve": "a", "dispatch": "d", "block": "b", "revise": "r"}
+DECISION_KEYS = {"approve": "a", "dispatch": "d", "block": "b", "revise": "r", "for_run": "f"}
 
 
 def _offers(key: str) -> Callable[[Situation], str]:
@@ -116,6 +117,7 @@ def _owns(situation: Situation) -> str:
 ACTIONS: tuple[Action, ...] = (
     Action("approve", ("a",), "approve", "Approve, accept, resume: what it waits for", DECIDE, _offers("a"), 0),
     Action("dispatch", ("d",), "dispatch", "Put a reviewed goal to work", DECIDE, _offers("d"), 1),
+    Action("for_run", ("f",), "for this run", "Allow what a program asks until its run ends", DECIDE, _offers("f"), 1),
     Action("block", ("b",), "reject", "Reject or cancel it, with a reason", DECIDE, _offers("b"), 2),
     Action("revise", ("r",), "send back", "Send it back to its author with a note", DECIDE, _offers("r"), 3),
     Action("recall", ("R",), "recall", "Take back a goal that stage B dispatched; it asks", DECIDE,

@@ -308,6 +308,10 @@ def _run(view: "Projection", run: Run, now: int) -> str:
     does = f"{view.slug(run.agent_id)} {_RUN_KINDS.get(run.kind, run.kind)} ({run.name_tag})"
     if run.status == RunStatus.QUEUED:
         return f"{does}: queued, {view.held_runs.get(run.id, 'about to start')}"
+    if run.paused_at is not None:
+        return f"{does}: paused by you {ago(now, run.paused_at)} ago; it goes on when you resume it (w, p)"
+    if (asked := view.permission_of(run)) is not None:
+        return f"{does}: its program waits for your word on {asked.name_tag}, in the inbox"
     if run.started_at is not None:
         return f"{does} since {ago(now, run.started_at)}"
     return does

@@ -299,6 +299,10 @@ class Projection:
         """Questions that wait for the operator."""
         return [approval for number in sorted(self._pending) if (approval := self.tables.get(Approval, number))]
 
+    def permission_of(self, run: Run) -> Approval | None:
+        """What a run's program asks the operator for now, and waits."""
+        return next((approval for approval in self.pending() if approval.entity == f"run:{run.id}"), None)
+
     def inbox(self) -> list[InboxItem]:
         """Everything that waits for a person."""
         found: list[InboxItem] | None = self._cache.get("inbox")
@@ -370,11 +374,16 @@ class Projection:
         return ceo, resolve_ceo_mode(CeoModeContext(ceo, self.company, agents, self.pending()))
 
     def agent_state(self, agent: AgentRecord, now: int) -> str:
-        """What an agent does, derived from its runs: working, waiting, cooling, paused, idle or gone."""
+        """What an agent does, by its runs: asks (for a permission), working, waiting, cooling, paused, idle or gone."""
         if agent.status == AgentStatus.TERMINATED:
             return "gone"
         runs = [run for run in self._live.values() if run.agent_id == agent.id]
-        if any(run.status != RunStatus.QUEUED for run in runs):
+        if any(self.permission_of(run) is not None for run in runs):
+            return "asks"
+        at_work = [run for run in runs if run.status != RunStatus.QUEUED]
+        if at_work and all(run.paused_at is not None for run in at_work):
+            return "paused"
+        if at_work:
             return "working"
         if agent.status == AgentStatus.PAUSED:
             return "paused"

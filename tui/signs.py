@@ -53,6 +53,7 @@ RUN: dict[str, Look] = {
 }
 AGENT: dict[str, Look] = {
     "working": ("●", "working", "good"),
+    "asks": ("?", "asks", "warn"),
     "waiting": ("○", "waiting", "info"),
     "cooling": ("◌", "cooling", "warn"),
     "paused": ("‖", "paused", "warn"),
@@ -65,7 +66,7 @@ INBOX: dict[str, Look] = {
     "report": ("★", "report", "good"),
     "red_line": ("!", "red line", "bad"),
     "question": ("?", "question", "warn"),
-    "permission": ("!", "permission", "bad"),
+    "permission": ("?", "asks", "warn"),
     "budget": ("!", "budget", "bad"),
     "hire_agent": ("+", "hire", "info"),
     "org_change": ("+", "org chart", "info"),

@@ -11,7 +11,7 @@ from core.domain.permissions import Permit, WishKind
 Line = tuple[str, str]
 """A text that is not yet made fit for a screen, and its tone (a word of `tui.widgets.row.Tone`), empty for none."""
 
-HELD_YES = "a yes is acted on at once: once it is sent nothing takes it back"
+_HEARD = "what is heard cannot be taken back"
 _WANTS = {
     WishKind.COMMAND: "run a command", WishKind.EDIT: "change files", WishKind.READ: "read files",
     WishKind.FETCH: "fetch something", WishKind.OTHER: "do something",
@@ -30,7 +30,7 @@ def wish(approval: Approval) -> InboxItem:
         }  # fmt: skip
         return Choice(key, verb, "AnswerPermission", arguments, effect, note)
 
-    choices = [permit("a", "allow once", Permit.ONCE, f"exactly this is done, once; {HELD_YES}")]
+    choices = [permit("a", "allow once", Permit.ONCE, f"exactly this is done, once; {_HEARD}")]
     if payload["for_run"]:
         covers = f"until {run} ends, without asking: {payload['for_run']}"
         choices.append(permit("f", "for this run", Permit.RUN, covers))
@@ -83,7 +83,13 @@ def told(approval: Approval) -> list[Line]:
     if not payload["checked"]:
         lines.append(("too long to be checked against the red lines: read it with care", "warn"))
     rule = f"for this run would cover: {payload['for_run']}" if payload["for_run"] else "such an act asks each time"
-    return [*lines, (rule, "dim"), (unanswered(approval), "dim"), (HELD_YES, "dim")]
+    return [*lines, (rule, "dim")]
+
+
+def must_be_read(approval: Approval) -> bool:
+    """Whether a yes is asked about once more: at a red line, and where something is hidden or could not be shown."""
+    payload = approval.payload
+    return bool(payload["red_line"] or payload["cut"] or not payload["checked"]) or any(_hidden(payload))
 
 
 def _command(command: str) -> Iterator[Line]:

@@ -77,7 +77,9 @@ def item_text(item: InboxItem, folder: Path, materials: Mapping[str, Material] =
 
 
 def approve(arguments: argparse.Namespace) -> int:
-    """Take the choice that lets it go on."""
+    """Take the choice that lets it go on; with `--for-run` what a program asks is allowed until its run ends."""
+    if arguments.for_run:
+        return _decide(arguments, "f", "allow for its run")
     return _decide(arguments, "a", "approve")
 
 

@@ -18,6 +18,7 @@ from core.domain.states import ApprovalKind
 from tui.cli.names import quoted, tag_of
 from tui.cli.output import drawn
 from tui.panes.payload import MOST_DEEP, read_json
+from tui.panes.permission import asks_for_run
 from tui.text import one_line
 
 TEXT_MAX = 2_000
@@ -145,7 +146,7 @@ def _in_the_rooms_words(approval: Approval) -> list[str]:
         if sides:
             return [f"why: {approval.payload.get('why', '')}", *(f"{sign} {text}" for sign, text in sides)]
         return []
-    if approval.kind not in _IN_WORDS:
+    if approval.kind not in _IN_WORDS and not asks_for_run(approval):
         return []
     from tui.panes.questions import about_what
 

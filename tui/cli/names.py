@@ -83,7 +83,7 @@ def tag_of(item: InboxItem) -> str:
 
 def typeable(item: InboxItem) -> list[Choice]:
     """The choices of an item that a subcommand takes; to edit what is asked needs the room."""
-    return [choice for choice in item.choices if choice.key in (*_BY_KEY, "d", "M")]
+    return [choice for choice in item.choices if choice.key in (*_BY_KEY, "d", "f", "M")]
 
 
 def typed(item: InboxItem, choice: Choice, folder: Path) -> str:
@@ -103,6 +103,8 @@ def typed(item: InboxItem, choice: Choice, folder: Path) -> str:
         return f"opsroom agent pause {place} {choice.arguments['agent']}"
     if choice.command == "PauseGoal":
         return f"opsroom goal pause {place} {LETTERS['goal']}{choice.arguments['goal']}"
+    if choice.key == "f":
+        return f"opsroom approve {place} {tag_of(item)} --for-run"
     reason = " --note 'why'" if choice.note_field else ""
     return f"opsroom {_BY_KEY[choice.key]} {place} {tag_of(item)}{reason}"
 

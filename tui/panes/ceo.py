@@ -23,7 +23,7 @@ MEANS = {
     CeoMode.OPERATING: "it proposes a goal when none is alive",
 }
 _BEATS = {"HeartbeatIdle": "no goal is alive", "MissionMissing": "no mission is set"}
-_TEAM = ("working", "waiting", "cooling", "paused", "idle")
+_TEAM = ("working", "asks", "waiting", "cooling", "paused", "idle")
 _LETTERS = {"task": "T", "goal": "G", "round": "N"}
 
 

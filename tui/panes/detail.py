@@ -121,7 +121,7 @@ class DetailPane(Vertical):
 
     def _write_head(self) -> None:
         situation = self._situation
-        if situation.item is not None and (situation.thing is None or situation.asks_about_company):
+        if situation.item is not None and (situation.thing is None or situation.asks_by_itself):
             # What is asked about something that is not there yet, e.g. a hire, or about the company as a whole.
             entitle(self, said(situation.tag))
             put(self.head, _of_item(situation.item, situation.choices, self.size.width - 2), layout=True)

@@ -19,7 +19,7 @@ COLUMNS = (
     Column("on", width=5, drop_below=30),
     Column("since", width=4, align="right", drop_below=44),
 )
-LETTERS = {"goal": "G", "task": "T", "round": "N", "agent": "A"}
+LETTERS = {"goal": "G", "task": "T", "round": "N", "agent": "A", "run": "R"}
 
 
 class InboxPane(Vertical):

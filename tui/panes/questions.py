@@ -9,6 +9,7 @@ from core.domain.states import ApprovalKind, ApprovalStatus
 from tui import signs
 from tui.panes.differences import of_payload
 from tui.panes.payload import spelled
+from tui.panes.permission import as_text, asks_for_run, drawing
 from tui.panes.words import clock_time
 from tui.staff_text import runner_words
 from tui.text import in_words
@@ -29,11 +30,13 @@ def question(approval: Approval, failed: Sequence[Run] = ()) -> Block:
         (f"{approval.requested_by} {clock_time(approval.created_at)}", "dim"),
     )  # fmt: skip
     differences = of_payload(approval.payload) if approval.kind in TWO_SIDED else None
+    wish = drawing(approval) if asks_for_run(approval) else None
     about = f"why: {approval.payload.get('why', '')}" if differences is not None else about_what(approval)
+    about = "" if wish is not None else about
     note = f"\n→ {approval.note}" if approval.note else ""
     parts = [approval.title, about, *(_attempt(run) for run in failed)]
     body = "\n".join(part for part in parts if part) + f"{note}\nsha256 {approval.payload_hash[:16]}…"
-    return Block(heading, body, tone, differences)  # type: ignore[arg-type]
+    return Block(heading, body, tone, differences or wish)  # type: ignore[arg-type]
 
 
 def about_what(approval: Approval) -> str:
@@ -48,6 +51,8 @@ def about_what(approval: Approval) -> str:
             lines = [f"{payload.get('by', approval.requested_by)} holds against it: {payload['facts']}", ""]
             lines.append(f"The coordinator decided: {in_words(payload.get('decision', ''))}")
             return "\n".join(lines + [f"{in_words(name)}: {text}" for name, text in said])
+        case ApprovalKind.PERMISSION if asks_for_run(approval):
+            return "\n".join(as_text(approval))
         case ApprovalKind.HIRE_AGENT if "slug" in payload:
             return "\n".join(_hire(payload))
         case ApprovalKind.BUDGET if "raise" in payload:

@@ -16,6 +16,8 @@ from core.domain.entities import AgentRecord, Approval, Goal, Round, Task
 from core.domain.errors import Conflict, OpsroomError
 from core.domain.inbox import Choice, overtaken
 from core.domain.lifecycles import GOAL, TASK, Who
+from core.domain.permission_items import must_be_read
+from core.domain.permissions import Permit
 from core.domain.states import TASK_FINAL, ApprovalKind, GoalStatus, TaskStatus
 from tui.actions import Situation, fallback
 from tui.holding import Held, Holding
@@ -134,6 +136,11 @@ class Decisions:
                           capital(choice.verb), go, differences)  # fmt: skip
         else:
             go()
+
+    def _is_unseen(self, choice: Choice) -> bool:
+        """Whether a program's act would be allowed where the screen has no room for it: then the question shows it."""
+        allows = choice.command == "AnswerPermission" and choice.arguments["permit"] != Permit.REFUSED
+        return allows and not self._room.detail.size.width
 
     def _hold_or_send(self, situation: Situation, choice: Choice, subject: str, words: str, command: Command) -> None:
         known = choice.key in situation.choices
@@ -271,6 +278,8 @@ def _approval(choice: Choice) -> int | None:
 
 
 def _cannot_be_undone(approval: Approval | None, choice: Choice) -> bool:
+    if approval is not None and choice.command == "AnswerPermission":
+        return choice.arguments["permit"] != Permit.REFUSED and must_be_read(approval)
     if approval is not None:
         if choice.arguments.get("decision") == "approved":
             return approval.kind in _ASKED_FIRST

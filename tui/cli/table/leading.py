@@ -1,6 +1,6 @@
 """What happened, what the operator decides about it, and whether the company runs."""
 
-from tui.cli.table.row import DIR, HASH, ID, JSON, NOTE, Subcommand, argument
+from tui.cli.table.row import DIR, FOR_RUN, HASH, ID, JSON, NOTE, Subcommand, argument
 
 LEADING: tuple[Subcommand, ...] = (
     Subcommand(
@@ -15,7 +15,7 @@ LEADING: tuple[Subcommand, ...] = (
         ),
     ),
     Subcommand(("approve",), "say yes to what waits (also: accept a report, resume a task)", "tui.cli.deciding:approve",
-               (DIR, ID, NOTE, HASH, JSON)),
+               (DIR, ID, NOTE, HASH, FOR_RUN, JSON)),
     Subcommand(("reject",), "say no to what waits (a draft or task is cancelled)", "tui.cli.deciding:reject",
                (DIR, ID, NOTE, JSON)),
     Subcommand(("block",), "the same as reject, named as the room's key", "tui.cli.deciding:reject",

@@ -50,6 +50,9 @@ CONSTRAINT = argument("--constraint", action="append", default=[], metavar="TEXT
 OUT_OF_SCOPE = argument(
     "--out-of-scope", action="append", default=[], metavar="TEXT", help="what it does not ask for; may be repeated"
 )
+REPOSITORY = argument(
+    "--repository", metavar="PATH", help="the git repository of its tasks, e.g. ../site or ../site#develop"
+)
 AGENT = argument("agent", metavar="AGENT", help="its short name, e.g. ada")
 CAPABILITIES = argument("--capabilities", metavar="LIST", help="what it can do, e.g. charts,maps")
 MANAGER = argument("--manager", metavar="AGENT", help="who it reports to; '' in an edit: nobody")
@@ -58,4 +61,5 @@ MAX_RUNS = argument("--max-runs", type=int, metavar="N", help="runs at once (1-1
 SCOPE = argument("scope", metavar="SCOPE", help="company, an agent's short name, or a goal, e.g. G1")
 EXPERIENCE = argument("experience", metavar="ID", help="the experience's id, e.g. E3")
 APPROVE_ALL = argument("--approve-all", action="store_true", help="take every decision by its approving choice")
+FOR_RUN = argument("--for-run", action="store_true", help="what a program asks: allow it until its run ends")
 PACE = argument("--pace", type=int, metavar="MS", help="how long the agents pause between acts (0-60000)")
