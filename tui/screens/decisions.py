@@ -128,7 +128,7 @@ class Decisions:
             self._hold_or_send(situation, choice, subject, words, command)
 
         approval = self._room.view.tables.get(Approval, _approval(choice))
-        if _cannot_be_undone(approval, choice):
+        if _cannot_be_undone(approval, choice) or self._is_unseen(choice):
             differences = None
             if approval is not None and approval.kind in TWO_SIDED:
                 differences = of_payload(approval.payload)
