@@ -11,7 +11,7 @@ from core.domain.states import GOAL_FINAL, AgentStatus, GoalStatus, Role
 NO_MISSION = "no mission"
 NO_RUNNER = "no runner"
 RUNNER_EXAMPLE = '{"kind": "chat", "url": "http://127.0.0.1:8080/v1", "model": "qwen3"}'
-_NEEDED = {"chat": ("url", "model"), "command": ("command",)}
+_NEEDED = {"acp": ("command",), "chat": ("url", "model"), "command": ("command",)}
 _NAMED = 3
 
 
@@ -26,7 +26,9 @@ def runner_missing(runner: Mapping[str, object], kinds: Collection[str]) -> str:
     """Why nothing with these settings can run here, where these kinds of runners can; empty if it can."""
     kind = runner.get("kind", "")
     if kind in kinds:
-        lacks = [name for name in _NEEDED.get(str(kind), ()) if not runner.get(name)]
+        # A program of the catalogue brings its command along.
+        needed = () if runner.get("program", "script") != "script" else _NEEDED.get(str(kind), ())
+        lacks = [name for name in needed if not runner.get(name)]
         return f"its runner of kind {str(kind)!r} has no {' and no '.join(lacks)}" if lacks else ""
     known = f"it has: {', '.join(sorted(kinds))}" if kinds else "it has none for this company"
     return f"there is no runner of kind {str(kind)!r} in this program; {known}"

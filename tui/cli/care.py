@@ -7,8 +7,9 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from core.blackboard.backup import backup as copy_board
 from core.blackboard.checks import Check, check_board
@@ -16,7 +17,7 @@ from core.blackboard.owner import Ownership
 from core.config import Config, board_path, read_config, runner_kinds
 from core.domain.company_items import RUNNER_EXAMPLE, runner_missing
 from core.domain.entities import AgentRecord, Company
-from core.domain.errors import OpsroomError
+from core.domain.errors import Invalid, OpsroomError
 from core.domain.goals import mission_is_defined
 from core.domain.guardrails import GUARDRAILS_FILE
 from core.guardrails import read_guardrails, shipped
@@ -27,6 +28,11 @@ from tui.cli.names import folder_of, quoted
 from tui.cli.opening import now_ms
 from tui.cli.output import print_json, say
 from tui.cli.status import owner_of
+
+if TYPE_CHECKING:
+    from core.doctor.calls import Called
+    from core.doctor.found import Found
+    from core.doctor.needs import Need
 
 _ROOM_COLUMNS, _ROOM_LINES = 80, 24
 
@@ -46,19 +52,52 @@ def backup(arguments: argparse.Namespace) -> int:
 
 def doctor(arguments: argparse.Namespace) -> int:
     """Say what is well and what is not. Ends with 1 when something fails."""
-    checks = list(_machine())
+    from core.doctor.found import look
+    from tui.cli import looking
+
+    if arguments.dir is None and (arguments.call or arguments.yes):
+        raise Invalid("--call tries the agents of a company.", "Name its folder: opsroom doctor DIR --call.")
+    found = opening.run(look())
+    checks = [*_machine(), *looking.machine_checks(found)]
+    needs: tuple[Need, ...] = ()
+    called: list[Called] = []
     if arguments.dir is None:
         checks.append(Check("sqlite", "ok", f"SQLite {sqlite3.sqlite_version}."))
     else:
-        checks += _company(folder_of(arguments.dir))
+        folder = folder_of(arguments.dir)
+        checks += _company(folder)
+        config, agents = _working(folder)
+        needs = opening.run(looking.agent_needs(agents, config, folder))
+        checks += looking.agent_checks(needs, folder)
+        if arguments.call and looking.consent(agents, arguments.yes):
+            called = opening.run(looking.calls(agents, config, folder))
+            checks += looking.call_checks(called)
+    return _told(arguments, checks, found, needs, called)
+
+
+def _told(
+    arguments: argparse.Namespace, checks: list[Check], found: "Found", needs: Sequence["Need"], called: list["Called"]
+) -> int:  # fmt: skip
+    from tui.cli.looking import as_json
+
     failed = any(check.verdict == "fail" for check in checks)
     if arguments.json:
         listed = [{"name": check.name, "verdict": check.verdict, "text": check.text} for check in checks]
-        print_json({"ok": not failed, "checks": listed})
+        print_json({"ok": not failed, "checks": listed, **as_json(found, needs, called)})
     else:
         for check in checks:
             say(f"{check.verdict:<5} {check.name:<12} {check.text}")
     return Exit.REFUSED if failed else Exit.OK
+
+
+def _working(folder: Path) -> tuple[Config, list[AgentRecord]]:
+    """The settings and the agents that have not retired; nobody where the company cannot be read (told elsewhere)."""
+    try:
+        config = read_config(folder)
+        _, agents = opening.run(_read(folder, "status <> 'terminated' ORDER BY id"))
+    except OpsroomError:
+        return Config(), []
+    return config, agents
 
 
 def _machine() -> Iterator[Check]:
@@ -152,10 +191,12 @@ def _staff(folder: Path, config: Config) -> Iterator[Check]:
         yield Check("runners", "ok", "Every agent has a runner." if agents else "Nobody is hired.")
 
 
-async def _read(folder: Path) -> tuple[Company, list[AgentRecord]]:
+async def _read(
+    folder: Path, where: str = "status = 'active' ORDER BY id"
+) -> tuple[Company, list[AgentRecord]]:  # fmt: skip
     async with opening.reading(folder) as board:
         (found,) = await board.readers.entities(Company, "id = 1")
-        return found, await board.readers.entities(AgentRecord, "status = 'active' ORDER BY id")
+        return found, await board.readers.entities(AgentRecord, where)
 
 
 def _guardrails(folder: Path) -> Check:

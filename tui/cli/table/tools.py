@@ -46,8 +46,13 @@ TOOLS: tuple[Subcommand, ...] = (
     ),
     Subcommand(
         ("doctor",),
-        "check this machine, and a company's settings and board",
+        "check this machine, what agents could run on here, and a company's settings, agents and board",
         "tui.cli.care:doctor",
-        (argument("dir", nargs="?", metavar="DIR", help="the company's folder"), JSON),
+        (
+            argument("dir", nargs="?", metavar="DIR", help="the company's folder"),
+            argument("--call", action="store_true", help="try one real call for each agent, after asking"),
+            argument("--yes", action="store_true", help="do not ask before the calls"),
+            JSON,
+        ),
     ),
 )  # fmt: skip

@@ -1,0 +1,1 @@
+"""What agents could run on here, what each needs, and one real call to each when it is asked for."""

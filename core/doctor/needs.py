@@ -1,0 +1,124 @@
+"""What each agent runs on, and what is missing here for it to run. No key is shown, and no other machine is asked."""
+
+import asyncio
+import os
+import shutil
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from core.agents.chat.settings import RunnerSettings
+from core.agents.kinds import check_runner
+from core.agents.models.endpoint import Endpoint
+from core.agents.models.keys import key_from
+from core.agents.programs.settings import SCRIPT
+from core.agents.settings import checked
+from core.domain.entities import AgentRecord
+from core.domain.errors import OpsroomError
+
+_CONNECT_S = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """One agent: what it `uses`, in words, and what is `missing` for it here (nothing: it can run)."""
+
+    agent: str
+    kind: str
+    uses: str
+    missing: tuple[str, ...] = ()
+
+
+async def needs_of(
+    agents: Iterable[AgentRecord], kinds: Collection[str], folder: Path, ours: Mapping[str, str] = os.environ
+) -> tuple[Need, ...]:
+    """Of each agent, in their order; `kinds` are the runners that the company has, `folder` is its own."""
+    return tuple(await asyncio.gather(*(_need(each, kinds, folder, ours) for each in agents)))
+
+
+async def _need(agent: AgentRecord, kinds: Collection[str], folder: Path, ours: Mapping[str, str]) -> Need:
+    runner, kind = agent.runner, str(agent.runner.get("kind", ""))
+    uses = uses_of(runner)
+    try:
+        await asyncio.to_thread(check_runner, runner, kinds)
+    except OpsroomError as error:
+        return Need(agent.slug, kind, uses, (f"{error.message} {error.hint}".strip(),))
+    if kind == "chat":
+        missing = await _of_chat(runner, ours)
+    elif "program" in runner or "command" in runner:
+        missing = await asyncio.to_thread(_of_program, runner, folder, ours)
+    else:
+        missing = []
+    return Need(agent.slug, kind, uses, tuple(missing))
+
+
+def uses_of(runner: Mapping[str, Any]) -> str:
+    """What these settings run on, in a few words."""
+    kind = str(runner.get("kind", ""))
+    if kind == "chat":
+        key = str(runner.get("key", ""))
+        by = f" by {key}" if key.startswith(("env:", "file:", "keyring:")) else ""
+        return f"{runner.get('model') or 'no model'} at {_host(str(runner.get('url', '')))}{by}"
+    program = str(runner.get("program", SCRIPT))
+    command = runner.get("command")
+    word = str(command[0]) if isinstance(command, list) and command else ""
+    if kind == "command" and program == SCRIPT:
+        return f"the program {word or '(none)'}"
+    if "program" in runner:
+        model = f" with {runner['model']}" if runner.get("model") else ""
+        return f"{program}{model}{f' ({kind})' if kind != 'command' else ''}"
+    return kind or "nothing"
+
+
+def _host(url: str) -> str:
+    try:
+        return urlsplit(url).netloc.rpartition("@")[2] or "no address"
+    except ValueError:
+        return "no address"
+
+
+async def _of_chat(runner: Mapping[str, Any], ours: Mapping[str, str]) -> list[str]:
+    told = checked(RunnerSettings, runner)
+    missing = []
+    if told.key:
+        try:
+            await asyncio.to_thread(key_from, told.key, ours)
+        except OpsroomError as error:
+            missing.append(error.message)
+    if Endpoint(told.url, told.model, told.wire).local and not await _listens(told.url):
+        missing.append(f"Nothing listens at {_host(told.url)}: start the model server.")
+    return missing
+
+
+async def _listens(url: str) -> bool:
+    parts = urlsplit(url)
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    try:
+        async with asyncio.timeout(_CONNECT_S):
+            _, writer = await asyncio.open_connection(parts.hostname, port)
+    except (OSError, TimeoutError):
+        return False
+    writer.close()
+    with suppress(OSError):
+        await writer.wait_closed()
+    return True
+
+
+def _of_program(runner: Mapping[str, Any], folder: Path, ours: Mapping[str, str]) -> list[str]:
+    command = runner.get("command")
+    word = str(command[0]) if isinstance(command, list) and command else str(runner.get("program", ""))
+    missing = []
+    if "/" in word:
+        path = folder / Path(word).expanduser()
+        if not (path.is_file() and os.access(path, os.X_OK)):
+            missing.append(f"{path} is no program that can be run.")
+    elif shutil.which(word, path=ours.get("PATH", os.defpath)) is None:
+        missing.append(f"There is no program {word!r} on the PATH.")
+    names = runner.get("env")
+    for name in names if isinstance(names, list) else ():
+        if not ours.get(str(name)):
+            missing.append(f"The variable {name} is not set.")
+    return missing
