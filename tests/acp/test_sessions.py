@@ -245,7 +245,7 @@ def work(prompt):
     async with an_acp_office(tmp_path, code) as office:
         await office.begin()
         work = tmp_path / "work" / "ada"
-        await _until(lambda: (work / "begun").exists())
+        await until(lambda: (work / "begun").exists())
         run = (await office.all(Run, "kind = 'broadcast'"))[0]
         await office.do("SpeakToRun", run=run.id, text="the hours are 9 to 17")
         await office.do("PauseRun", run=run.id)
@@ -258,7 +258,8 @@ def work(prompt):
         assert "9 to 17" in await office.transcript(run)
 
 
-async def _until(holds: Callable[[], bool]) -> None:
+async def until(holds: Callable[[], bool]) -> None:
+    """Wait for what another process does."""
     async with asyncio.timeout(60):
         while not holds():  # noqa: ASYNC110 - another process
             await asyncio.sleep(0.02)

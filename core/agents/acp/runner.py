@@ -134,6 +134,9 @@ class _Work:
             finally:
                 end = await self._leave(program) if await self._hush(session, talk) else await program.end()
                 await connection.close()
+                # What it had begun to say when it ended is told too.
+                for piece in self._updates.flush():
+                    await self.watch.take(piece)
                 await asyncio.wait([draining])
             await draining
         tell_end(self._desk, end, errors.shown)

@@ -124,11 +124,10 @@ class Watch:
             self._desk.tell(Told.SESSION, id=self.session)
 
     def _called(self, call: Called) -> None:
-        text = f"{call.name} {self._clean(call.arguments)}"
+        name, arguments = self._clean(call.name), self._clean(call.arguments)
         if len(self._calls) < 1000:  # those whose result has not come
-            self._calls[call.id] = text
-        arguments = _cut(text.removeprefix(f"{call.name} "), _TOOL_MAX)
-        self._desk.tell(Told.TOOL, id=call.id, name=call.name[:200], arguments=arguments)
+            self._calls[call.id] = f"{name} {arguments}"
+        self._desk.tell(Told.TOOL, id=call.id, name=name[:200], arguments=_cut(arguments, _TOOL_MAX))
 
     def _resulted(self, result: Resulted) -> None:
         text = self._clean(result.text)

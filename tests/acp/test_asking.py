@@ -1,0 +1,258 @@
+"""What a program asks before it acts waits for the operator; in what mode it asks is set, and made sure of."""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from core.agents.acp.catalogue import check
+from core.domain.entities import Approval, Run
+from core.domain.errors import Invalid
+from core.domain.states import ApprovalStatus, RunStatus
+from tests.acp.test_sessions import SILENT, an_acp_office, ended
+from tests.programs.processes import marked
+from tests.stepped import Stepped
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
+ASKS = """
+def work(prompt):
+    for number in range(TIMES):
+        said = ask("p-" + str(number), rawInput={"command": "make test"})
+        say("answer " + str(number) + ": " + (said.get("optionId") or said["outcome"]) + chr(10))
+    say("NO_REPLY")
+"""
+
+
+async def pending(office: Stepped) -> Approval:
+    """The question that waits, once there is one."""
+    waits = "kind = 'permission' AND status = 'pending' ORDER BY id"
+    async with asyncio.timeout(60):
+        while not (found := await office.all(Approval, waits)):  # noqa: ASYNC110 - another process asks
+            await asyncio.sleep(0.02)
+    return found[0]
+
+
+async def answered(office: Stepped, question: Approval, answer: str, note: str = "") -> None:
+    """The operator answers."""
+    note = note or ("no" if answer == "refused" else "")
+    seen = question.payload_hash
+    await office.do("AnswerPermission", approval=question.id, permit=answer, note=note, payload_hash=seen)
+
+
+async def run_of(office: Stepped) -> Run:
+    return (await office.all(Run, "kind = 'broadcast'"))[0]
+
+
+@pytest.mark.parametrize(("answer", "option"), [("once", "once"), ("run", "once"), ("refused", "no")])
+async def test_the_operators_answer_reaches_the_program(tmp_path: Path, answer: str, option: str) -> None:
+    async with an_acp_office(tmp_path, "TIMES = 1" + ASKS) as office:
+        await office.begin()
+        question = await pending(office)
+        wish = question.payload
+        assert (wish["kind"], wish["command"], wish["folder"]) == (
+            "command",
+            "make test",
+            str(tmp_path / "work" / "ada"),
+        )
+        await answered(office, question, answer)
+        await office.idle()
+        assert f"answer 0: {option}" in await office.transcript(await run_of(office))
+
+
+async def test_a_yes_for_the_run_answers_the_same_again_and_a_yes_for_once_does_not(tmp_path: Path) -> None:
+    async with an_acp_office(tmp_path, "TIMES = 3" + ASKS) as office:
+        await office.begin()
+        await answered(office, await pending(office), "once")
+        await answered(office, await pending(office), "run")
+        await office.idle()
+        told = await office.transcript(await run_of(office))
+        assert all(f"answer {number}: once" in told for number in range(3))
+        assert len(await office.all(Approval, "kind = 'permission' ORDER BY id")) == 2
+
+
+async def test_what_the_operator_said_to_a_refusal_is_told_to_the_program(tmp_path: Path) -> None:
+    code = """
+TIMES, PROMPTS = 1, []
+def work(prompt):
+    PROMPTS.append(prompt)
+    if len(PROMPTS) == 1:
+        ask()
+    else:
+        say(prompt + chr(10) + "NO_REPLY")
+"""
+    async with an_acp_office(tmp_path, code) as office:
+        await office.begin()
+        await answered(office, await pending(office), "refused", "use the other printer")
+        await office.idle()
+        assert "run it: use the other printer" in await office.transcript(await run_of(office))
+
+
+async def test_a_run_that_ends_takes_its_questions_back_and_the_program_hears_that_they_are_cancelled(
+    tmp_path: Path,
+) -> None:
+    code = "TIMES = 1" + ASKS.replace('    say("NO_REPLY")', '    open("after", "w").write(said["outcome"])')
+    async with an_acp_office(tmp_path, code, grace_s=5) as office:
+        await office.begin()
+        question = await pending(office)
+        run = await run_of(office)
+        await office.do("KillRun", run=run.id, reason="enough")
+        await office.idle()
+        assert (tmp_path / "work" / "ada" / "after").read_text() == "cancelled"
+        assert marked(str(tmp_path)) == []
+        now = (await office.all(Approval, "id = :id", id=question.id))[0]
+        assert now.status == ApprovalStatus.CANCELLED
+        assert (await run_of(office)).status == RunStatus.KILLED
+
+
+async def test_twenty_questions_at_once_are_all_answered(tmp_path: Path) -> None:
+    code = """
+def work(prompt):
+    tool = {"title": "run it", "kind": "execute", "rawInput": {"command": "make test"}}
+    asked = [ask_later("p-" + str(n), toolCallId="t-" + str(n), **tool) for n in range(20)]
+    say("answers: " + json.dumps([each.get()["outcome"].get("optionId") for each in asked]) + chr(10) + "NO_REPLY")
+"""
+    async with an_acp_office(tmp_path, code) as office:
+        await office.begin()
+        await answered(office, await pending(office), "run")
+        await office.idle()
+        told = (await office.transcript(await run_of(office))).replace("\\", "")
+        answers = json.loads("[" + told.partition("answers: [")[2].partition("]")[0] + "]")
+        assert len(answers) == 20
+        assert set(answers) <= {"once", "no"}
+        assert answers[0] == "once"
+
+
+async def test_a_call_of_the_boards_own_tools_is_not_asked_and_no_command_passes_for_one(tmp_path: Path) -> None:
+    code = """
+def work(prompt):
+    own = ask("p-1", title="mcp__opsroom__ClaimTask", kind="other", rawInput={"task": 1})
+    say(own.get("optionId"))
+    for number, tool in enumerate((
+        {"title": "mcp__opsroom__ClaimTask", "kind": "execute", "rawInput": {"command": "mcp__opsroom__ClaimTask"}},
+        {"title": "mcp__opsroom__NoSuchTool", "kind": "other", "rawInput": {}},
+        {"title": "mcp__opsroom__ClaimTask; rm -r .", "kind": "other", "rawInput": {}},
+    )):
+        said = ask("q-" + str(number), toolCallId="u-" + str(number), **tool)
+        say(chr(10) + "then " + (said.get("optionId") or "none"))
+    say(chr(10) + "NO_REPLY")
+"""
+    async with an_acp_office(tmp_path, code) as office:
+        await office.begin()
+        for _ in range(3):
+            await answered(office, await pending(office), "refused")
+        await office.idle()
+        told = await office.transcript(await run_of(office))
+        assert told.count("then no") == 3
+        assert '"text": "once' in told
+
+
+async def test_a_program_that_offers_no_yes_for_once_alone_gets_none(tmp_path: Path) -> None:
+    code = "TIMES = 1\nOPTIONS = [OPTIONS[0], OPTIONS[2]]" + ASKS
+    async with an_acp_office(tmp_path, code) as office:
+        await office.begin()
+        await answered(office, await pending(office), "once")
+        await office.idle()
+        told = await office.transcript(await run_of(office))
+        assert "answer 0: no" in told
+        assert "it offered no permission for once alone" in told
+
+
+async def test_while_the_operator_is_waited_for_no_limit_of_time_is_reached(tmp_path: Path) -> None:
+    async with an_acp_office(tmp_path, "TIMES = 1" + ASKS, silence_s=2.0, wall_s=60) as office:
+        await office.begin()
+        question = await pending(office)
+        await asyncio.sleep(2.5)
+        await answered(office, question, "once")
+        await office.idle()
+        assert (await run_of(office)).exit_kind == "no_reply"
+
+
+OPTION = """
+def opened():
+    values = [{"value": each, "name": each} for each in MODES]
+    option = {"id": "mode", "name": "Mode", "category": "mode", "type": "select", "currentValue": MODE}
+    return {"configOptions": [{**option, "options": [{"group": "g", "name": "G", "options": values}]}]}
+def answer_session_set_config_option(params):
+    global MODE
+    MODE = params["value"] if OBEYS else MODE
+    return opened()
+"""
+
+
+@pytest.mark.parametrize("how", ["", OPTION], ids=["mode", "option"])
+async def test_the_mode_that_asks_is_set_before_the_first_prompt(tmp_path: Path, how: str) -> None:
+    code = how + SILENT + "    say(chr(10) + 'mode is ' + MODE)\n"
+    _, told = await ended(tmp_path, code)
+    assert "mode is default" in told
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("MODES = ['auto']", "it has no session mode 'default' (it has: auto)"),
+        ("MODES = []", "it has no session mode 'default' (it has: none)"),
+        ("OBEYS = False" + OPTION, "its session mode is 'auto' although 'default' was set"),
+        (
+            "def answer_session_set_mode(params): raise Wrong({'code': -32602, 'message': 'Invalid Mode'})",
+            "could not be set: session/set_mode: Invalid Mode",
+        ),
+    ],
+)
+async def test_where_the_mode_that_asks_cannot_be_set_nothing_is_begun(tmp_path: Path, code: str, words: str) -> None:
+    run, told = await ended(tmp_path, code + "\ndef work(prompt): call('ClaimTask', task=1)\n")
+    assert (run.status, run.exit_kind) == (RunStatus.FAILED, "unsupervised")
+    assert words in run.detail
+    assert "ClaimTask" not in told
+
+
+async def test_a_program_that_leaves_the_mode_is_ended(tmp_path: Path) -> None:
+    code = """
+def work(prompt):
+    update("current_mode_update", currentModeId="auto")
+    CANCELLED.wait(60)
+    return "cancelled"
+"""
+    run, _ = await ended(tmp_path, code)
+    assert (run.status, run.exit_kind) == (RunStatus.FAILED, "unsupervised")
+    assert "its session mode became 'auto'" in run.detail
+
+
+async def test_only_the_operator_lets_a_program_act_unasked_and_the_run_says_so(tmp_path: Path) -> None:
+    run, _ = await ended(tmp_path / "unsaid", "MODES = []" + SILENT, mode="")
+    assert (run.status, run.exit_kind) == (RunStatus.FAILED, "invalid")
+    assert '"unsupervised": true' in run.detail
+    run, told = await ended(tmp_path / "said", "MODES = []" + SILENT, mode="", unsupervised=True)
+    assert run.exit_kind == "no_reply"
+    assert "not supervised" in run.detail
+    assert "not supervised: its program acts without asking the operator" in told
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"program": "claude", "mode": "bypassPermissions"}, "you are not asked"),
+        ({"program": "hal"}, "There is no program 'hal' in the catalogue"),
+        ({"command": ["./agent"]}, "Nothing says that this program asks you"),
+        ({}, "names no command"),
+        ({"command": ["./agent"], "mode": "ask", "speed": 9}, "speed: Extra inputs are not permitted"),
+    ],
+)
+def test_settings_that_no_run_could_use_are_refused(settings: dict[str, object], words: str) -> None:
+    with pytest.raises(Invalid) as told:
+        check({"kind": "acp", **settings})
+    assert words in str(told.value)
+    assert told.value.hint
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"program": "claude"}, {"program": "codex", "mode": "workspace-write"}, {"program": "gemini"},
+        {"program": "opencode"}, {"program": "claude", "mode": "bypassPermissions", "unsupervised": True},
+        {"command": ["./agent"], "mode": "ask"},
+    ],
+)  # fmt: skip
+def test_settings_that_a_run_can_use_are_taken(settings: dict[str, object]) -> None:
+    check({"kind": "acp", **settings})
