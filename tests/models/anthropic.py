@@ -14,14 +14,15 @@ _TYPES = {
 _STOP = {"length": "max_tokens", "filter": "refusal", "refusal": "refusal"}
 
 
-def broken(body: Object) -> str:
-    """What of the protocol a request does not keep; empty if nothing."""
+def broken(body: Object, beta: str = "") -> str:
+    """What of the protocol a request does not keep; empty if nothing. `beta` is its header `anthropic-beta`."""
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
         return "messages: at least one message is required"
     if not isinstance(body.get("max_tokens"), int):
         return "max_tokens: Field required"
-    if "system" in json.dumps([message.get("role") for message in messages]):
+    roles = [message.get("role") for message in messages]
+    if "system" in roles[: None if "mid-conversation" not in beta else 1]:
         return 'messages: Unexpected role "system". The Messages API accepts a top-level `system` parameter.'
     marks = json.dumps([body.get("system"), body.get("tools"), messages]).count('"cache_control"')
     if marks > 4:
@@ -31,7 +32,7 @@ def broken(body: Object) -> str:
         if any(block["type"] == "text" and not block["text"] for block in blocks):
             return f"messages.{number}: text content blocks must be non-empty"
         called = {block["id"] for block in blocks if block["type"] == "tool_use"}
-        after = messages[number + 1]["content"] if number + 1 < len(messages) else []
+        after = next((each["content"] for each in messages[number + 1 :] if each["role"] != "system"), [])
         answered = {block.get("tool_use_id") for block in after if isinstance(block, dict)}
         if not called <= answered:
             missing = ", ".join(sorted(called - answered))
@@ -50,6 +51,12 @@ def reading(body: Object) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
             said, results = text, []
         results += [texts(block.get("content")) for block in blocks if block.get("type") == "tool_result"]
     return tuple(tool.get("name", "") for tool in body.get("tools") or ()), said, tuple(results)
+
+
+def called(body: Object) -> tuple[str, ...]:
+    """Names of the calls so far."""
+    contents = (message["content"] for message in body["messages"] if isinstance(message["content"], list))
+    return tuple(block["name"] for content in contents for block in content if block.get("type") == "tool_use")
 
 
 def refusal(refuse: Refuse) -> Object:

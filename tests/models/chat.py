@@ -42,6 +42,12 @@ def reading(body: Object) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
     return tools, said, tuple(results)
 
 
+def called(body: Object) -> tuple[str, ...]:
+    """Names of the calls so far."""
+    calls = (call for message in body["messages"] for call in message.get("tool_calls") or ())
+    return tuple(call.get("function", {}).get("name", "") for call in calls)
+
+
 def refusal(refuse: Refuse) -> Object:
     kind = {429: "requests", 401: "invalid_request_error", 404: "invalid_request_error"}.get(refuse.status, "")
     kind = kind or ("server_error" if refuse.status >= 500 else "invalid_request_error")

@@ -42,6 +42,12 @@ def reading(body: Object) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
     return tuple(each["name"] for each in declared), said, tuple(results)
 
 
+def called(body: Object) -> tuple[str, ...]:
+    """Names of the calls so far."""
+    parts = (part for content in body["contents"] for part in content.get("parts", ()))
+    return tuple(part["functionCall"].get("name", "") for part in parts if "functionCall" in part)
+
+
 def refusal(refuse: Refuse) -> Object:
     status = refuse.code or _STATUS.get(refuse.status, "UNKNOWN")
     return {"error": {"code": refuse.status, "message": refuse.message, "status": status}}

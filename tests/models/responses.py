@@ -39,6 +39,13 @@ def reading(body: Object) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
     return tuple(name for name, _ in _tools(body)), said, tuple(results)
 
 
+def called(body: Object) -> tuple[str, ...]:
+    """Names of the calls so far."""
+    items = body["input"] if isinstance(body["input"], list) else []
+    kinds = ("function_call", "custom_tool_call", "local_shell_call")
+    return tuple(item.get("name", "") for item in items if item.get("type") in kinds)
+
+
 def refusal(refuse: Refuse) -> Object:
     return chat.refusal(refuse)
 

@@ -89,7 +89,8 @@ class Asked:
     """A request as the server saw it, whatever its wire format.
 
     `said` is the last text of the user, `results` the texts of the tool results since then, `tools` the names on
-    offer, `key` the key that came with it, `connection` the number of the connection that it came on.
+    offer, `called` the names of all calls that the conversation holds, `key` the key that came with it, `connection`
+    the number of the connection that it came on.
     """
 
     wire: str
@@ -103,6 +104,7 @@ class Asked:
     results: tuple[str, ...]
     key: str
     connection: int
+    called: tuple[str, ...] = ()
 
 
 Script = Callable[[Asked], Act]

@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import json
 import threading
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -18,6 +19,13 @@ from tests.models.script import Act, Asked, Drop, Hang, Ids, Raw, Refuse, Script
 _READ = 64 * 1024
 _WIRES = {"chat": chat, "responses": responses, "anthropic": anthropic, "gemini": gemini}
 _PATHS = {"/chat/completions": "chat", "/responses": "responses", "/messages": "anthropic"}
+
+
+def _broken(wire: str, body: dict[str, Any], headers: Mapping[str, str]) -> str:
+    """What of its protocol a request does not keep; empty if nothing."""
+    if wire == "anthropic":
+        return anthropic.broken(body, headers.get("anthropic-beta", ""))
+    return str(_WIRES[wire].broken(body))
 
 
 class ModelServer:
@@ -81,7 +89,7 @@ class ModelServer:
             return Refuse(
                 401, "Incorrect API key provided.", "" if asked.wire == "anthropic" else "invalid_api_key"
             ), []
-        if problem := wire.broken(asked.body):
+        if problem := _broken(asked.wire, asked.body, asked.headers):
             return Refuse(400, problem), []
         act = self.script(asked)
         return act, wire.frames(act, asked, self._ids) if isinstance(act, Turn) and asked.stream else []
@@ -153,10 +161,11 @@ class _Connection:
         stream = method == "streamGenerateContent" if wire == "gemini" else bool(told.get("stream"))
         bearer = headers.get("authorization", "").removeprefix("Bearer ")
         key = headers.get("x-api-key") or headers.get("x-goog-api-key") or bearer or "".join(query.get("key", ()))
-        fine = not _WIRES[wire].broken(told)
+        fine = not _broken(wire, told, headers)
         tools, said, results = _WIRES[wire].reading(told) if fine else ((), "", ())
+        called = _WIRES[wire].called(told) if fine else ()
         model = name if wire == "gemini" else str(told.get("model"))
-        return Asked(wire, target, headers, told, model, stream, tools, said, results, key, self._number)
+        return Asked(wire, target, headers, told, model, stream, tools, said, results, key, self._number, called)
 
     async def _act(self, asked: Asked) -> None:
         act, frames = self._server.answer(asked)

@@ -12,24 +12,29 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from core.agents.access import Access
 from core.agents.models.providers import GatewayWire
-from core.agents.programs.parsers import ClaudeParser, CodexParser, OpencodeParser
+from core.agents.programs.parsers import ClaudeParser, CodexParser, GeminiParser, OpencodeParser
 from core.agents.programs.pieces import Parser
 from core.agents.programs.scripts import JsonParser, TextParser
-from core.agents.programs.settings import SCRIPT, CommandSettings, ProgramSettings, settings_of
+from core.agents.programs.settings import SCRIPT, Allow, CommandSettings, ProgramSettings, settings_of
 from core.domain.errors import Invalid
 
+_FOLDER = Path(__file__).parent
 _PARSERS: Mapping[str, Callable[[], Parser]] = {
-    "claude": ClaudeParser, "codex": CodexParser, "opencode": OpencodeParser,
+    "claude": ClaudeParser, "codex": CodexParser, "opencode": OpencodeParser, "gemini": GeminiParser,
 }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """One process: its arguments, what its environment is told, and the names that it may have of ours."""
+    """One process: its arguments, what its environment is told, and the names that it may have of ours.
+
+    `homes` are variables that name a folder of this agent's own, where its program keeps its settings and sessions.
+    """
 
     argv: tuple[str, ...]
     environment: dict[str, str]
     names: tuple[str, ...] = ()
+    homes: tuple[str, ...] = ()
 
 
 class Startable(Protocol):
@@ -72,13 +77,24 @@ class GatewayRow(BaseModel):
     set: dict[str, str] = Field(default_factory=dict)
 
 
+class _AllowRow(BaseModel):
+    """What one word of the setting `allow` adds to a program's start."""
+
+    model_config = ConfigDict(extra="forbid")
+    args: list[str] = Field(default_factory=list)
+    set: dict[str, str] = Field(default_factory=dict)
+
+
 class _Row(BaseModel):
     model_config = ConfigDict(extra="forbid")
     command: list[str]
     model: list[str]
-    resume: list[str]
-    last: list[str]
-    env: list[str]
+    resume: list[str] = Field(default_factory=list)
+    last: list[str] = Field(default_factory=list)
+    env: list[str] = Field(default_factory=list)
+    home: list[str]
+    interactive: list[str] = Field(default_factory=list)
+    allow: dict[Allow, _AllowRow]
     set: dict[str, str] = Field(default_factory=dict)
     gateway: dict[GatewayWire, GatewayRow] = Field(default_factory=dict)
 
@@ -86,30 +102,31 @@ class _Row(BaseModel):
 class Preset:
     """A row of the catalogue. The agent's `command` replaces its first word, e.g. where it is not on the PATH."""
 
-    resumes = True
-
     def __init__(self, name: str, row: _Row) -> None:
         self._name = name
         self._row = row
+        self.resumes = bool(row.resume)
 
     def start(self, settings: CommandSettings, access: Access, session: str) -> Start:
         """Its command with the agent's model and arguments. Raises Invalid for a gateway that it cannot speak to."""
         row = self._row
         by_gateway = gateway_of(self._name, row.gateway, settings, access)
         model = row.model if by_gateway.model is None else by_gateway.model
-        words = [*(settings.command or row.command[:1]), *row.command[1:], *by_gateway.args]
+        allowed = row.allow[settings.allow]
+        words = [*(settings.command or row.command[:1]), *row.command[1:], *allowed.args, *by_gateway.args]
         words += model if settings.model else []
         words += settings.args
         words += row.resume if session else []
         words += row.last
-        values = {"@MODEL@": settings.model, "@SESSION@": session, "@MCP@": access.mcp_url}
+        values = {"@MODEL@": settings.model, "@SESSION@": session, "@MCP@": access.mcp_url, "@FOLDER@": str(_FOLDER)}
         if settings.gateway:
             values["@GATEWAY@"] = access.gateway(settings.gateway)
         told = environment_told(settings, access)
-        for name, text in {**row.set, **by_gateway.set}.items():
+        for name, text in {**row.set, **allowed.set, **by_gateway.set}.items():
             # The token stands in variables alone: arguments are seen by others.
             told[name] = filled(text, {**values, "@TOKEN@": access.token})
-        return Start(tuple(filled(word, values) for word in words), told, tuple(row.env))
+        homes = tuple(row.home) if settings.has_own_home else ()
+        return Start(tuple(filled(word, values) for word in words), told, tuple(row.env), homes)
 
     def parser(self, settings: CommandSettings) -> Parser:
         """The one of its format."""
@@ -154,7 +171,7 @@ def filled(text: str, values: Mapping[str, str]) -> str:
 
 @cache
 def _rows() -> Mapping[str, _Row]:
-    text = (Path(__file__).parent / "catalogue.toml").read_text(encoding="utf-8")
+    text = (_FOLDER / "catalogue.toml").read_text(encoding="utf-8")
     return TypeAdapter(dict[str, _Row]).validate_python(tomllib.loads(text))
 
 
@@ -167,6 +184,14 @@ def program_of(settings: CommandSettings) -> Startable:
         known = ", ".join((SCRIPT, *rows))
         raise Invalid(f"There is no program {settings.program[:80]!r} in the catalogue.", f"Known: {known}.")
     return Preset(settings.program, rows[settings.program])
+
+
+def interactive_of(program: str) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """How a person goes on with a session of this program in a terminal: its words, with @SESSION@ in them; the names
+    that it may have of our environment; its `home` variables. Empty words where it has no such way. Blocks.
+    """
+    row = _rows().get(program)
+    return ((), (), ()) if row is None else (tuple(row.interactive), tuple(row.env), tuple(row.home))
 
 
 def check(runner: Mapping[str, Any]) -> None:

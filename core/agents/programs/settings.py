@@ -18,6 +18,7 @@ from core.domain.budgets import MONEY_MAX
 from core.domain.errors import Invalid
 
 SCRIPT = "script"
+Allow = Literal["board", "edits", "commands"]
 
 
 class ProgramSettings(SharedSettings):
@@ -43,10 +44,22 @@ class ProgramSettings(SharedSettings):
 
 
 class CommandSettings(ProgramSettings):
-    """A program of the catalogue, or a script of one's own and how its output is read."""
+    """A program of the catalogue, or a script of one's own and how its output is read.
+
+    A program of the catalogue may do unasked what `allow` says, and nothing else, since nobody is there to be asked.
+    With `own_home` it keeps its settings and sessions in `homes/<slug>` of the company; unless that is said, only with
+    a gateway, since its login is in the operator's.
+    """
 
     program: str = SCRIPT
     output: Literal["text", "json"] = "text"
+    allow: Allow = "edits"
+    own_home: bool | None = None
+
+    @property
+    def has_own_home(self) -> bool:
+        """Whether its program leaves the operator's settings and login alone."""
+        return bool(self.gateway) if self.own_home is None else self.own_home
 
 
 P = TypeVar("P", bound=ProgramSettings)
@@ -116,8 +129,14 @@ def _found(name: str, said_cwd: str, folder: Path, slug: str, ours: Mapping[str,
             raise Invalid(f"The folder {cwd} is not there.", "Make it, or name another as cwd.")
         return found, cwd
     cwd = folder / "work" / slug
-    try:
-        cwd.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise Invalid(f"The folder {cwd} cannot be made: {error.strerror}.", "Name another as cwd.") from None
+    made(cwd)
     return found, cwd
+
+
+def made(folder: Path) -> None:
+    """Make a folder of an agent's own. Blocks. Raises Invalid where it cannot be made."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        told = f"The folder {folder} cannot be made: {error.strerror}."
+        raise Invalid(told, "Make room for it, or name another as cwd.") from None
