@@ -143,6 +143,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("budget", ("dollar_sign",), "budget", "Budget of the selected goal, or of the company", RUN),
     Action("agents", ("A",), "agents", "Who works here: chart, hire, pause, budget", LOOK),
     Action("prompts", ("P",), "prompts", "What runs were told, and what an agent would be told now", LOOK),
+    Action("watch", ("w",), "watch", "Its newest run, live: speak, pause, end", LOOK),
     Action("inbox", ("i",), "inbox", "To what waits for you, from anywhere", LOOK),
     Action("filter", ("slash",), "filter", "Words, status:blocked, agent:slug, goal:G1", LOOK,
            rank=6),
@@ -186,6 +187,7 @@ AGENT_KEYS: tuple[tuple[str, str], ...] = (
     ("e", "Edit its name, duties, capabilities, manager, runner"),
     ("o", "The chart, the spending by goal and model, the facts"),
     ("P", "What it was told, and what it would be told now"),
+    ("w", "Its newest run, live"),
 )
 """Keys on the screen of the agents, for the help: key, what it does. B and H mean what they mean in the room."""
 
@@ -200,6 +202,21 @@ PROMPT_KEYS: tuple[tuple[str, str], ...] = (
     ("b", "Drop the selected experience"),
 )
 """Keys on the screen of the prompts, for the help: key, what it does."""
+
+WATCH_KEYS: tuple[tuple[str, str], ...] = (
+    ("s", "Say something to it: it hears that once, before its next turn"),
+    ("p", "Pause it before its next turn, or let it go on"),
+    ("x", "End it; it asks"),
+    ("c", "Go on with the session of an ended run, with a remark"),
+    ("!", "The terminal to its program, once it is paused or over"),
+    ("e", "Unfold answers and thoughts, or fold them"),
+    ("/", "Only lines with these words; a minus turns one around"),
+    ("G", "To the end, and follow it"),
+    ("[ ]", "The run before, the run after"),
+    ("w", "Any other run (R12)"),
+    ("o", "Open all of it in $EDITOR or $PAGER"),
+)
+"""Keys on the screen of a run, for the help: key, what it does."""
 
 WRITING = frozenset({"comment", "new_goal", "explore", "end_discussion", "mail"})
 """Actions that belong to `Writing`."""

@@ -3,7 +3,7 @@
 The lists, the panes and the help read the same tables.
 """
 
-from core.domain.entities import Goal, Task
+from core.domain.entities import Goal, Run, Task
 from core.domain.goals import is_reviewed
 from core.domain.states import GoalStatus, RoundStatus, RunStatus, TaskStatus
 from tui.widgets.row import Tone
@@ -105,6 +105,11 @@ def of_goal(goal: Goal) -> Look:
     if goal.status == GoalStatus.DRAFT and is_reviewed(goal):
         return _REVIEWED
     return GOAL[goal.status]
+
+
+def of_run(run: Run) -> Look:
+    """How a run stands: a pause shows before the status."""
+    return _PAUSED if run.paused_at is not None else RUN[run.status]
 
 
 def of_task(task: Task) -> Look:

@@ -125,7 +125,7 @@ class Desk:
     async def call(self, command: str, /, **arguments: Any) -> Answer:
         """Send a command as this agent. Raises an OpsroomError with a hint; then nothing was written."""
         answer = await self._door.execute(self.actor, parse(command, arguments))
-        self._say("call", {"command": command, "answer": answer})
+        self._say("call", {"command": command, "arguments": arguments, "answer": answer})
         return answer
 
     async def read(self, query: str, /, **arguments: Any) -> Answer:
@@ -182,7 +182,7 @@ class Desk:
         if answer is None:
             self._say("read", {"query": name, "arguments": dict(arguments)})
         else:
-            self._say("call", {"command": name, "answer": dict(answer)})
+            self._say("call", {"command": name, "arguments": dict(arguments), "answer": dict(answer)})
 
     async def note_process(self, pid: int, started: int) -> None:
         """Have the board keep the fingerprint of a process that a runner has started by itself (F17)."""

@@ -27,7 +27,7 @@ class Entry:
 
     at: int
     kind: str
-    facts: Mapping[str, Fact] = field(default_factory=dict)
+    facts: Mapping[str, Fact] = field(default_factory=dict, hash=False)
 
     def text(self, name: str) -> str:
         """A fact as text; empty if there is none."""

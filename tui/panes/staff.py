@@ -91,6 +91,8 @@ def _run(view: Projection, run: Run, now: int) -> str:
     task, goal = view.tables.get(Task, run.task_id), view.tables.get(Goal, run.goal_id)
     about = f"{task.name_tag} {task.title}" if task else f"{goal.name_tag} {goal.title}" if goal else ""
     since = ago(now, run.started_at) if run.started_at is not None else "queued"
+    if run.paused_at is not None:
+        since = f"{run.name_tag} paused {ago(now, run.paused_at)}"
     kind = in_words(run.kind)
     return f"{about} ({kind}, {since})" if about else f"{kind}, {since}"
 

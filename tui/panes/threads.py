@@ -138,7 +138,7 @@ async def _runs(company: OpenCompany, view: Projection, ref: str) -> list[Block]
 
 
 async def _run(company: OpenCompany, view: Projection, run: Run, *, with_words: bool) -> Block:
-    sign, word, tone = signs.RUN[run.status]
+    sign, word, tone = signs.of_run(run)
     took = ""
     if run.started_at is not None:
         took = lasted((run.ended_at or company.clock()) - run.started_at)

@@ -61,6 +61,7 @@ class AgentsScreen(Screen[None]):
         Binding("B", "stage", "Stage B or A", show=False),
         Binding("H", "heartbeat", "Heartbeat now", show=False),
         Binding("P", "prompts", "What it is told", show=False),
+        Binding("w", "watch", "Its run, live", show=False),
         Binding("question_mark", "help", "Help", show=False),
     ]
 
@@ -275,6 +276,10 @@ class AgentsScreen(Screen[None]):
     def action_prompts(self) -> None:
         """What the selected agent was told, and would be told now."""
         self.app.room.prompting.open(self._chosen)
+
+    def action_watch(self) -> None:
+        """What its newest run says and does, live."""
+        self.app.room.attaching.open(self._chosen, self)
 
     def action_turn(self) -> None:
         """To what `o` names: the chart, then the spending, then the facts; beside the facts, one of the two."""

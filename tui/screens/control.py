@@ -29,6 +29,7 @@ from tui.panes.message import MessageLine
 from tui.panes.round import RoundPane
 from tui.panes.status import Standing, StatusBar
 from tui.projection import Projection
+from tui.screens.attaching import Attaching
 from tui.screens.decisions import Decisions
 from tui.screens.leading import Leading
 from tui.screens.prompting import Prompting
@@ -81,6 +82,7 @@ class ControlScreen(Screen[None]):
         self.writing = Writing(self)
         self.leading = Leading(self)
         self.prompting = Prompting(self)
+        self.attaching = Attaching(self)
         self._from_board = False
         self._asked: frozenset[str] | None = None
         self._seen: tuple[object, ...] = ()
@@ -144,6 +146,7 @@ class ControlScreen(Screen[None]):
             self.writing.touch(dirty)
             self.leading.touch(dirty)
             self.prompting.touch(dirty)
+            self.attaching.touch(dirty)
             self._warn(self.view.take_warnings())
 
     def grow_older(self) -> None:
@@ -159,6 +162,7 @@ class ControlScreen(Screen[None]):
         self.writing.grow_older()
         self.leading.grow_older()
         self.prompting.grow_older()
+        self.attaching.grow_older()
         self._warn(self.company.take_warnings())
         self._show_frame(now)
 
@@ -364,6 +368,9 @@ class ControlScreen(Screen[None]):
 
     def _do_prompts(self) -> None:
         self.prompting.open(self.situation.ref)
+
+    def _do_watch(self) -> None:
+        self.attaching.open(self.situation.ref)
 
     def _do_palette(self) -> None:
         self.app.action_command_palette()

@@ -7,7 +7,7 @@ import shlex
 import shutil
 import signal
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from textual.app import App, SuspendNotSupported
@@ -56,7 +56,16 @@ def _put(name: str, text: str) -> Path:
     return folder
 
 
-async def _run(app: App[None], argv: list[str]) -> None:
+async def hand_over(app: App[None], argv: list[str], *, cwd: Path, env: Mapping[str, str]) -> int:
+    """Give the terminal to a program until it ends; the company goes on. Returns its exit code. Raises Invalid."""
+    return await _run(app, argv, cwd=cwd, env=env, mend="Is it installed, and on the PATH?")
+
+
+async def _run(
+    app: App[None], argv: list[str], *, cwd: Path | None = None, env: Mapping[str, str] | None = None,
+    mend: str = "Mend $EDITOR, or copy the text with c.",
+) -> int:  # fmt: skip
+    code = 0
     problem: BaseException | None = None
     try:
         # Nothing is painted meanwhile: there is no terminal to paint on.
@@ -64,21 +73,22 @@ async def _run(app: App[None], argv: list[str]) -> None:
             # What is raised in here would keep the terminal from coming back.
             try:
                 with _deaf():
-                    await _ended(argv)
+                    code = await _ended(argv, cwd, env)
             except BaseException as error:
                 problem = error
     except SuspendNotSupported:
         problem = Invalid("This terminal cannot be given to another program.", "c copies the text.")
     if isinstance(problem, OSError):
-        problem = Invalid(f"{argv[0]} cannot be started: {problem.strerror}.", "Mend $EDITOR, or copy the text with c.")
+        problem = Invalid(f"{argv[0]} cannot be started: {problem.strerror}.", mend)
     if problem is not None:
         raise problem
+    return code
 
 
-async def _ended(argv: list[str]) -> None:
-    process = await asyncio.create_subprocess_exec(*argv)
+async def _ended(argv: list[str], cwd: Path | None, env: Mapping[str, str] | None) -> int:
+    process = await asyncio.create_subprocess_exec(*argv, cwd=cwd, env=env)
     try:
-        await process.wait()
+        return await process.wait()
     finally:
         # The room is left meanwhile, e.g. by a signal.
         if process.returncode is None:

@@ -22,6 +22,7 @@ from tui.actions import (
     RUN,
     SHOWN,
     TALK_KEYS,
+    WATCH_KEYS,
     WIDGET_KEYS,
     WRITE,
     Hint,
@@ -88,6 +89,7 @@ def help_screen(situation: Situation, ceo: CeoModeAnswer | None = None) -> Readi
         if group == LOOK:
             rows += [Row(f"widget {keys}", ((keys, "info"), "", about)) for keys, about in WIDGET_KEYS]
             rows += [Row(f"agents {keys}", ((keys, "info"), "agents", about)) for keys, about in AGENT_KEYS]
+            rows += [Row(f"run {keys}", ((keys, "info"), "watch", about)) for keys, about in WATCH_KEYS]
             rows += [Row(f"prompts {keys}", ((keys, "info"), "prompts", about)) for keys, about in PROMPT_KEYS]
     if ceo is not None:
         # the small screen has no room for the pane that tells it
