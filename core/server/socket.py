@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import os
 import socket
 from collections.abc import AsyncIterator
@@ -63,6 +64,11 @@ def _number(path: Path) -> int | None:
     return None
 
 
+def _is_fault(record: logging.LogRecord) -> bool:
+    """A model's answer that broke off is passed on without its end, on purpose; the run's transcript tells of it."""
+    return "without completing response" not in record.getMessage()
+
+
 @asynccontextmanager
 async def running(app: "ASGIApp", listener: socket.socket, backend: Backend) -> AsyncIterator[None]:
     """Answer what comes to a listening socket for as long as the context lasts; then close it."""
@@ -72,6 +78,7 @@ async def running(app: "ASGIApp", listener: socket.socket, backend: Backend) -> 
         app, log_config=None, access_log=False, lifespan="off", ws="none", http="h11", server_header=False,
         timeout_graceful_shutdown=1, h11_max_incomplete_event_size=HEAD_MAX, limit_concurrency=CONNECTIONS_MAX,
     )  # fmt: skip
+    logging.getLogger("uvicorn.error").addFilter(_is_fault)
     server = uvicorn.Server(config)
     # Signals belong to the room, not to uvicorn.
     server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign,assignment]

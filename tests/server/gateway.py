@@ -1,5 +1,6 @@
 """A company whose agents ask a scripted model server through the gateway."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -65,6 +66,13 @@ class Program:
         rows = (await self.transcript()).splitlines()
         return [row for row in map(json.loads, rows) if row["kind"] == "model"]
 
+    async def ended_lines(self, count: int = 1) -> list[dict[str, Any]]:
+        """The same, once so many of them are over."""
+        async with asyncio.timeout(60):
+            while len(found := await self.lines()) < count:  # noqa: ASYNC110 - a state of the server
+                await asyncio.sleep(0.01)
+        return found
+
     async def transcript(self) -> str:
         transcripts = self.served.company._transcripts
         assert transcripts is not None
@@ -85,13 +93,9 @@ def provider_of(server: ModelServer | str, **more: Any) -> ProviderConfig:
 
 @asynccontextmanager
 async def asking(
-    folder: Path,
-    server: ModelServer | str,
-    *,
-    priced: bool = True,
-    runner: Mapping[str, Any] | None = None,
-    **more: Any,
-) -> AsyncIterator[Program]:
+    folder: Path, server: ModelServer | str, *, priced: bool = True, runner: Mapping[str, Any] | None = None,
+    about: Mapping[str, Any] | None = None, **more: Any,
+) -> AsyncIterator[Program]:  # fmt: skip
     """A run of ada's, whose runner names the gateway `models`. `more` are settings of the provider."""
     async with a_served_company(folder) as served:
         config = served.company.config
@@ -99,4 +103,4 @@ async def asking(
         config.prices = {"scripted": PRICE} if priced else {}
         settings = {"kind": "outside", "gateway": "models", **(runner or {})}
         await served.do("EditAgent", agent="ada", runner=settings)
-        yield Program(served, await served.run(ADA))
+        yield Program(served, await served.run(ADA, **(about or {})))

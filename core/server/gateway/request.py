@@ -60,7 +60,7 @@ def asked_of(
     model, hides = route.model, False
     # What a model was shown of its own environment may come back as a part of the conversation.
     content = content.replace(token.encode(), REMOVED.encode())
-    if content.strip():
+    if method == "POST":
         content, model, hides = _changed(passage, route, content)
     elif model:
         model = passage.provider.asked_instead(model)
