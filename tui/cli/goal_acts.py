@@ -13,15 +13,17 @@ from tui.cli import opening
 from tui.cli.must_haves import must_have_of
 from tui.cli.names import HASH_MIN, folder_of, hash_of, number_of, quoted
 from tui.cli.output import print_json, say
+from tui.cli.worktrees import checked_repository
 
 
 def add(arguments: argparse.Namespace) -> int:
     """Draft a goal."""
     caps = {} if arguments.round_cap is None else {"round_cap": arguments.round_cap}
+    repository = checked_repository(folder_of(arguments.dir), arguments.repository)
     command = build(
         CreateGoal, title=arguments.title, description=arguments.description,
         must_haves=[must_have_of(text) for text in arguments.must], constraints=tuple(arguments.constraint),
-        out_of_scope=tuple(arguments.out_of_scope), **caps,
+        out_of_scope=tuple(arguments.out_of_scope), repository=repository or "", **caps,
     )  # fmt: skip
     return send(arguments, command, "drafted. Next: opsroom goal dispatch {dir} {goal}")
 

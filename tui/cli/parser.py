@@ -11,8 +11,13 @@ from tui.cli.table import GROUPS, SUBCOMMANDS
 from tui.cli.table.row import Subcommand
 
 _FIRST_WORDS = tuple(dict.fromkeys(subcommand.words[0] for subcommand in SUBCOMMANDS))
-_PLURAL = {"knowledge": "knowledge", "prompts": "prompts"}
-_OF_BUDGET = frozenset(subcommand.words[1] for subcommand in SUBCOMMANDS if subcommand.words[0] == "budget")
+_PLURAL = {"knowledge": "knowledge", "prompts": "prompts", "worktrees": "work trees"}
+# What a group means when a folder follows at once.
+_MEANT = {"budget": "show", "worktrees": "list"}
+_WORDS_OF = {
+    group: frozenset(subcommand.words[1] for subcommand in SUBCOMMANDS if subcommand.words[0] == group)
+    for group in _MEANT
+}
 
 
 class Parser(argparse.ArgumentParser):
@@ -81,8 +86,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     if not arguments:
         return _whole(parser, ["room"])
     first = arguments[0]
-    if first == "budget" and len(arguments) > 1 and arguments[1] not in _OF_BUDGET and arguments[1][:1] != "-":
-        arguments = [first, "show", *arguments[1:]]
+    if first in _MEANT and len(arguments) > 1 and arguments[1] not in _WORDS_OF[first] and arguments[1][:1] != "-":
+        arguments = [first, _MEANT[first], *arguments[1:]]
     if first in _FIRST_WORDS or first in ("-h", "--help", "--version"):
         return _whole(parser, arguments)
     if first.startswith("-") and first != "--":

@@ -19,6 +19,7 @@ from tui.cli.must_haves import must_have_of
 from tui.cli.names import entity_of, folder_of, hash_of, number_of, quoted
 from tui.cli.output import print_json
 from tui.cli.output import say as tell
+from tui.cli.worktrees import checked_repository
 from tui.letters import BY_PERSONS, Letter, read_letter
 
 
@@ -96,6 +97,7 @@ def edit(arguments: argparse.Namespace) -> int:
         "must_haves": [must_have_of(text) for text in arguments.must] or None,
         "constraints": arguments.constraint or None,
         "out_of_scope": arguments.out_of_scope or None,
+        "repository": checked_repository(folder_of(arguments.dir), arguments.repository),
     }
     changes = {name: value for name, value in given.items() if value is not None}
     if not changes:

@@ -1,6 +1,6 @@
 """Goals and their tasks, and what is written below them."""
 
-from tui.cli.table.row import CONSTRAINT, DIR, GOAL, HASH, JSON, MUST, OUT_OF_SCOPE, Subcommand, argument
+from tui.cli.table.row import CONSTRAINT, DIR, GOAL, HASH, JSON, MUST, OUT_OF_SCOPE, REPOSITORY, Subcommand, argument
 
 GOALS: tuple[Subcommand, ...] = (
     Subcommand(
@@ -29,6 +29,7 @@ GOALS: tuple[Subcommand, ...] = (
             MUST,
             CONSTRAINT,
             OUT_OF_SCOPE,
+            REPOSITORY,
             argument("--round-cap", type=int, metavar="N", help="at most so many rounds (1-100)"),
             JSON,
         ),
@@ -56,6 +57,7 @@ GOALS: tuple[Subcommand, ...] = (
             MUST,
             CONSTRAINT,
             OUT_OF_SCOPE,
+            REPOSITORY,
             JSON,
         ),
     ),
