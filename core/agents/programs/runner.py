@@ -5,6 +5,7 @@ import os
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
+from pathlib import Path
 
 from core.agents.access import Heard
 from core.agents.giving_up import block_task
@@ -18,7 +19,7 @@ from core.agents.programs.errors_file import ErrorsFile
 from core.agents.programs.limits import Limits
 from core.agents.programs.pieces import Parser
 from core.agents.programs.running import reminder, running, tell_end
-from core.agents.programs.settings import CommandSettings, Place, place_of, settings_of
+from core.agents.programs.settings import CommandSettings, Place, made, place_of, settings_of
 from core.agents.programs.started import End, Program, Skipped
 from core.agents.programs.watching import Watch
 from core.agents.runner import Assignment, Desk, Outcome, Told
@@ -52,6 +53,8 @@ class CommandRunner:
         place = await place_of(
             settings, first.argv, assignment.folder, assignment.agent.slug, self._ours, assignment.workplace
         )
+        if first.homes:
+            await asyncio.to_thread(made, home_of(assignment))
         for name in place.missing:
             desk.tell(Told.NOTICE, text=f"the variable {name} is not set: the program goes without it")
         work = _Work(assignment, desk, settings, program, place, self._ours)
@@ -65,6 +68,11 @@ class CommandRunner:
             outcome, tokens_in=tally.tokens_in, tokens_out=tally.tokens_out, cost_micros=tally.cost_micros,
             session=work.watch.session,
         )  # fmt: skip
+
+
+def home_of(assignment: Assignment) -> Path:
+    """The folder where a program keeps its settings and sessions, if its agent has one of its own."""
+    return assignment.folder.absolute() / "homes" / assignment.agent.slug
 
 
 class _Work:
@@ -86,7 +94,10 @@ class _Work:
         self._limits = Limits(desk.worked_s, settings.wall_s, settings.silence_s)
         secrets = (*place.secrets, Secret(self._access.token))
         self._secrets = secrets
-        self.watch = Watch(desk, settings, secrets, self._limits.stop)
+        metered = self._access.metered
+        self.watch = Watch(desk, settings, secrets, self._limits.stop, lambda: metered.counts)
+        metered.stir = self._limits.hear
+        metered.stopping.append(self._limits.held)
         if program.resumes and assignment.session:
             self.watch.go_on(assignment.session, assignment.run.brief.get("session_used", ()))
         self.debt = Debt(desk, self._owed, secrets, self._limits.circling)
@@ -142,7 +153,8 @@ class _Work:
         )  # fmt: skip
 
     def _running(self, start: Start) -> AbstractAsyncContextManager[Program]:
-        environment = environment_of(self._ours, (*self._place.named, *start.names), start.environment)
+        homes = dict.fromkeys(start.homes, str(home_of(self._assignment)))
+        environment = environment_of(self._ours, (*self._place.named, *start.names), {**start.environment, **homes})
         argv = (self._place.argv[0], *start.argv[1:])
         return running(self._desk, argv, self._place.cwd, environment, self._settings.grace_s)
 
