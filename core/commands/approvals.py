@@ -185,12 +185,7 @@ class DecideApproval(Command):
 def decide_approval(act: Act, command: DecideApproval) -> Answer:
     approval = act.tx.get(Approval, command.approval)
     event, status = DECISIONS[command.decision]
-    if approval.status != ApprovalStatus.PENDING:
-        raise Conflict(
-            f"{approval.name_tag} was already decided: {approval.status}"
-            + (f" by {approval.decided_by}." if approval.decided_by else "."),
-            "Look at what became of it.",
-        )
+    require_pending(approval)
     APPROVAL.require(approval.name_tag, approval.status, status, "DecideApproval", act.capacities)
     note = command.note.strip()
     if command.decision != "approved" and not note:
@@ -200,6 +195,16 @@ def decide_approval(act: Act, command: DecideApproval) -> Answer:
     approval = act.tx.update(approval, event, status=status, decided_by=act.label, decided_at=act.tx.now, note=note)
     follow_up = _carry_out(act, approval)
     return {"id": approval.id, "status": str(approval.status), "follow_up": follow_up}
+
+
+def require_pending(approval: Approval) -> None:
+    """Raises Conflict when it is decided: the first decision wins."""
+    if approval.status != ApprovalStatus.PENDING:
+        raise Conflict(
+            f"{approval.name_tag} was already decided: {approval.status}"
+            + (f" by {approval.decided_by}." if approval.decided_by else "."),
+            "Look at what became of it.",
+        )
 
 
 def _carry_out(act: Act, approval: Approval) -> str:

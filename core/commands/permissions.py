@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from core.commands.approvals import DecideApproval, answers, ask, consume_as_system, decide_approval
+from core.commands.approvals import DecideApproval, answers, ask, consume_as_system, decide_approval, require_pending
 from core.commands.moves import SYSTEM_CAPACITY
 from core.commands.redlines import note_blocked
 from core.commands.registry import Act, Answer, Command, Text, Title, handles, letters
@@ -196,10 +196,11 @@ def answer_permission(act: Act, command: AnswerPermission) -> Answer:
 
 
 def _require_waiting(act: Act, approval: Approval) -> None:
-    """Raises Conflict when its run has ended: whoever would hear the answer is gone."""
-    run = act.tx.find(Run, approval.run_id)
+    """Raises Conflict when it is decided, or its run has ended: whoever would hear the answer is gone."""
     if approval.status == ApprovalStatus.CANCELLED:
         raise Conflict(f"{approval.name_tag} is over: {approval.note}. Nothing was allowed.", "")
+    require_pending(approval)
+    run = act.tx.find(Run, approval.run_id)
     if run is None or run.status not in RUN_LIVE:
         ended = "its run" if run is None else f"{run.name_tag} ({run.status})"
         raise Conflict(f"{approval.name_tag} is over: {ended} has ended.", "")

@@ -1,6 +1,6 @@
 """What a person reads of a wish of a run's program, and what each answer does. Pure; texts of the program are data."""
 
-import shlex
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -101,11 +101,13 @@ def _command(command: str) -> Iterator[Line]:
             yield (f"  {sign if place == 0 else '    '}{word}", "strong")
 
 
+_ARGUMENT = re.compile(r"""(?:[^\s'"\\]|\\.|'[^']*'|"(?:[^"\\]|\\.)*")+""")
+
+
 def _arguments(text: str) -> list[str]:
-    try:
-        return shlex.split(text, posix=False) or [text]
-    except ValueError:
-        return [text]
+    """A command's words as they stand, quotes and all; where a quote does not end, the text is one."""
+    is_clear = not _ARGUMENT.sub("", text).strip()
+    return (is_clear and _ARGUMENT.findall(text)) or [text]
 
 
 _SIGNS = {"+": "good", "-": "bad", "@": "info"}
