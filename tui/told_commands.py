@@ -20,11 +20,11 @@ _BY_COMMAND: dict[str, tuple[str, str]] = {
     "CancelTask": ("b cancel", "opsroom block"),
     "ResumeTask": ("a resume", "opsroom approve"),
     "UnblockTask": ("a unblock", "opsroom approve"),
-    "SpeakToRun": ("s say", "opsroom run say"),
-    "PauseRun": ("p pause", "opsroom run pause"),
-    "ResumeRun": ("p resume", "opsroom run resume"),
-    "KillRun": ("x end", "opsroom run kill"),
-    "ResumeSession": ("c go on", "opsroom run continue"),
+    "SpeakToRun": ("s say", "opsroom runs say"),
+    "PauseRun": ("p pause", "opsroom runs pause"),
+    "ResumeRun": ("p resume", "opsroom runs resume"),
+    "KillRun": ("x end", "opsroom runs kill"),
+    "ResumeSession": ("c go on", "opsroom runs continue"),
 }
 _LISTED = "Possible now: "
 _LISTED_ONE = re.compile(r"([A-Z][A-Za-z]+) \(→ [a-z_]+\)")

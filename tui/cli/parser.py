@@ -11,9 +11,9 @@ from tui.cli.table import GROUPS, SUBCOMMANDS
 from tui.cli.table.row import Subcommand
 
 _FIRST_WORDS = tuple(dict.fromkeys(subcommand.words[0] for subcommand in SUBCOMMANDS))
-_PLURAL = {"knowledge": "knowledge", "prompts": "prompts", "worktrees": "work trees"}
+_PLURAL = {"knowledge": "knowledge", "prompts": "prompts", "worktrees": "work trees", "runs": "runs"}
 # What a group means when a folder follows at once.
-_MEANT = {"budget": "show", "worktrees": "list"}
+_MEANT = {"budget": "show", "worktrees": "list", "runs": "list"}
 _WORDS_OF = {
     group: frozenset(subcommand.words[1] for subcommand in SUBCOMMANDS if subcommand.words[0] == group)
     for group in _MEANT
