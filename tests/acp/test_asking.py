@@ -148,6 +148,24 @@ def work(prompt):
         assert '"text": "once' in told
 
 
+async def test_no_secret_stands_in_a_question(tmp_path: Path) -> None:
+    code = """
+def work(prompt):
+    key = os.environ["ITS_KEY"]
+    change = {"type": "diff", "path": "x", "oldText": "", "newText": key}
+    ask(title="say " + key, rawInput={"command": "say " + key, "cwd": key}, content=[change])
+    say("NO_REPLY")
+"""
+    key = "sk-of-the-program-0123456789"
+    async with an_acp_office(tmp_path, code, {"ITS_KEY": key}, env=["ITS_KEY"]) as office:
+        await office.begin()
+        question = await pending(office)
+        assert key not in json.dumps(question.payload)
+        assert question.payload["command"] == "say [secret removed]"
+        await answered(office, question, "refused")
+        await office.idle()
+
+
 async def test_a_program_that_offers_no_yes_for_once_alone_gets_none(tmp_path: Path) -> None:
     code = "TIMES = 1\nOPTIONS = [OPTIONS[0], OPTIONS[2]]" + ASKS
     async with an_acp_office(tmp_path, code) as office:

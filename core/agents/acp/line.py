@@ -14,7 +14,7 @@ from core.agents.programs.scripts import without_controls
 from core.agents.programs.started import Program, Skipped
 
 UPDATE = "session/update"
-_AT_ONCE = 256 * 1024  # bytes of a line that are parsed on the loop
+_AT_ONCE = 64 * 1024  # bytes of a line that are parsed, and compared if it tells a change, on the loop
 _BESIDE = 20  # lines beside the protocol that are told
 _SHORT = 300
 _INTERNAL = -32603

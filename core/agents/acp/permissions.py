@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from core.agents.acp.tools import Tool, Tools
+from core.agents.models.keys import Secret, scrub
 from core.agents.programs.pieces import Piece
 from core.agents.programs.scripts import mapping, word
-from core.agents.runner import Desk, Permission, Permit, Told, Wish
+from core.agents.runner import Change, Desk, Permission, Permit, Told, Wish
 from core.commands.registry import REGISTRY
 from core.domain.errors import Fenced, OpsroomError
 from core.reading.registry import READS
@@ -32,9 +33,11 @@ class Permissions:
     """Of one run. `take` gets what is news of the call that is asked about; `lost` hears that the run is over."""
 
     def __init__(
-        self, desk: Desk, tools: Tools, cwd: Path, take: Callable[[Piece], Awaitable[None]], lost: Callable[[str], None]
-    ) -> None:
+        self, desk: Desk, tools: Tools, cwd: Path, secrets: tuple[Secret, ...],
+        take: Callable[[Piece], Awaitable[None]], lost: Callable[[str], None],
+    ) -> None:  # fmt: skip
         self._desk = desk
+        self._secrets = secrets
         self._tools = tools
         self._cwd = str(cwd)
         self._take = take
@@ -59,11 +62,13 @@ class Permissions:
             return _chosen(options, "allow_once") or CANCELLED
         for piece in self._tools.begun(tool):
             await self._take(piece)
-        said = await self._said(wish_of(tool, self._cwd))
+        # It stands on the board for ever.
+        wish = await asyncio.to_thread(_clean, wish_of(tool, self._cwd), self._secrets)
+        said = await self._said(wish)
         if said is None:
             return CANCELLED
         if not said.is_allowed:
-            self._notes += [f"{tool.title[:200]}: {said.note}"] if said.note else []
+            self._notes += [f"{wish.title[:200]}: {said.note}"] if said.note else []
             return _chosen(options, "reject_once", "reject_always") or CANCELLED
         # Once each time: what the operator allowed for the run is remembered here, where they can see it.
         chosen = _chosen(options, "allow_once")
@@ -124,6 +129,22 @@ def wish_of(tool: Tool, cwd: str) -> Wish:
     folder = next((word(raw[name]) for name in ("cwd", "workdir") if isinstance(raw.get(name), str)), "") or cwd
     details = "\n".join(part for part in ("\n".join(tool.texts), "" if command else tool.arguments) if part)
     return Wish(tool.title, kind, folder, command, tool.changes, details)
+
+
+def _clean(wish: Wish, secrets: tuple[Secret, ...]) -> Wish:
+    """The same without secrets in it."""
+    changes = tuple(
+        Change(
+            scrub(each.path, secrets),
+            None if each.before is None else scrub(each.before, secrets),
+            scrub(each.after, secrets),
+        )
+        for each in wish.changes
+    )
+    title, folder, command, details = (
+        scrub(text, secrets) for text in (wish.title, wish.folder, wish.command, wish.details)
+    )
+    return Wish(title, wish.kind, folder, command, changes, details)
 
 
 def _command(value: object) -> str:

@@ -112,7 +112,8 @@ class _Work:
         metered.stopping.append(self._limits.held)
         self.debt = Debt(desk, self._owed, self._secrets, self._limits.circling)
         self._updates = Updates(self._hear_mode)
-        self._permissions = Permissions(desk, self._updates.tools, self._cwd, self.watch.take, self._lost)
+        tools = self._updates.tools
+        self._permissions = Permissions(desk, tools, self._cwd, self._secrets, self.watch.take, self._lost)
         self._is_supervised = False
 
     def hear(self, heard: Heard) -> None:

@@ -1,6 +1,5 @@
 """The tools that a program uses: a call is told in parts, and in updates that name only what is new."""
 
-import difflib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,12 +7,10 @@ from typing import Any
 
 from core.agents.programs.pieces import Called, Noted, Piece, Resulted
 from core.agents.programs.scripts import mapping, without_controls, word
-from core.domain.permissions import Change
+from core.domain.permissions import Change, difference
 
 _KEPT = 1000  # calls whose end has not come
 _TEXT_MAX = 20_000  # code points of arguments, of a result
-_DIFF_LINES = 2000  # of both sides: what is more is not compared
-_DIFF_SIZE = 200_000
 _SHOWN = 60  # lines of a difference
 _ENDS = ("completed", "failed")
 
@@ -115,22 +112,17 @@ def _news(tool: Tool, change: Change) -> str:
     if mark in tool.shown:
         return ""
     tool.shown.add(mark)
-    return difference(change)
+    return _shown(change)
 
 
-def difference(change: Change) -> str:
+def _shown(change: Change) -> str:
     """A change as lines with - and +, bounded."""
-    path, before, after = _line(change.path), change.before or "", change.after
-    new = " (new)" if change.before is None else ""
-    if len(before) + len(after) > _DIFF_SIZE:
-        return f"its change: {path}{new}: {len(before):,} characters become {len(after):,}"
-    old, young = before.splitlines(), after.splitlines()
-    if len(old) + len(young) > _DIFF_LINES:
-        return f"its change: {path}{new}: {len(old):,} lines become {len(young):,}"
-    lines = list(difflib.unified_diff(old, young, lineterm="", n=1))[2:]
+    found = difference(change)
+    new = ", a new file" if change.before is None else ""
+    lines = found.text.split("\n")
     shown = [without_controls(line)[:300] for line in lines[:_SHOWN]]
     rest = [f"… {len(lines) - _SHOWN:,} lines more"] if len(lines) > _SHOWN else []
-    return "\n".join([f"its change: {path}{new}", *shown, *rest])
+    return "\n".join([f"its change: {_line(change.path)} (+{found.added} -{found.removed}{new})", *shown, *rest])
 
 
 def _line(text: str) -> str:

@@ -14,7 +14,7 @@ class Joined:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._at = clock()
+        self._at = 0.0
         self._waits = ""
         self._skips = False
 
@@ -24,6 +24,8 @@ class Joined:
             # The rest of an endless word, whose beginning was told.
             at = next((place for place, sign in enumerate(text) if sign.isspace()), len(text))
             text, self._skips = text[at:], at == len(text)
+        if not self._waits:
+            self._at = self._clock()
         self._waits += text
         if len(self._waits) < _LINE and self._clock() - self._at < _LONGEST_S:
             return ""
@@ -39,7 +41,6 @@ class Joined:
     def end(self) -> str:
         """All that is left: something else begins."""
         ready, self._waits, self._skips = self._waits, "", False
-        self._at = self._clock()
         return ready[:_MOST]
 
 
