@@ -30,6 +30,11 @@ class Asking:
         self._meter = meter
         self._secrets = secrets
 
+    @property
+    def knows_schemas(self) -> bool:
+        """Whether the server took the schema of an answer, as far as it was asked; else it is told in words."""
+        return "response_format" not in self._client.without
+
     async def answer(self, request: ModelRequest) -> Answer:
         """The whole answer. One that was cut is asked for once more: nothing of it was used. Raises ModelError."""
         try:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 
+from core.agents.chat.answers import Unfit
 from core.agents.chat.asking import Asking
 from core.agents.chat.ending import Ended, outcome_of
 from core.agents.chat.meter import Meter
@@ -70,9 +71,11 @@ class ChatRunner:
             now=self._now, sleep=self._sleep, chance=self._chance,
         )  # fmt: skip
         secrets = (settings.key,) if settings.key is not None else ()
-        talk = Talk(assignment, desk, settings, Asking(client, desk, meter, secrets), meter)
         try:
+            talk = Talk(assignment, desk, settings, Asking(client, desk, meter, secrets), meter)
             outcome = await _through(talk)
+        except Unfit as unfit:
+            outcome = Outcome(RunStatus.FAILED, "answers", str(unfit))
         finally:
             await client.close()
         detail = outcome.detail

@@ -21,6 +21,7 @@ URL = "OPSROOM_CHAT_URL"
 MODEL = "OPSROOM_CHAT_MODEL"
 KEY = "OPSROOM_CHAT_KEY"
 Wire = Literal["openai", "anthropic"]
+Answers = Literal["tools", "schema"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +30,14 @@ class ChatSettings:
 
     Of one run: `turns` bounds the requests, `calls_a_turn` the calls of one answer, `tokens` all tokens, in and out,
     `cost_micros` the money (None: the budgets alone). Of one answer: `answer_tokens`, and seconds to its first byte, of
-    silence, and in all.
+    silence, and in all. `answers` by a schema are for small models that cannot call tools (`core.agents.chat.answers`).
     """
 
     url: str
     model: str
     key: Secret | None = None
     wire: Wire = "openai"
+    answers: Answers = "tools"
     stream: bool = True
     turns: int = 40
     calls_a_turn: int = 20
@@ -65,6 +67,7 @@ class RunnerSettings(SharedSettings):
     model: str = Field(min_length=1, max_length=200)
     key: str = Field("", max_length=1000, description="Where the key comes from: env:NAME, file:PATH, keyring:…")
     wire: Wire = "openai"
+    answers: Answers = "tools"
     stream: bool = True
     turns: int = Field(40, ge=1, le=1000)
     calls_a_turn: int = Field(20, ge=1, le=100)

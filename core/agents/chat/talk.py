@@ -1,5 +1,6 @@
 """A run as a conversation: the model calls, the board answers, until the run has given the board what it owes."""
 
+from core.agents.chat.answers import SchemaAnswers
 from core.agents.chat.asking import Asking
 from core.agents.chat.carrying import Done, carried_out, tools_of
 from core.agents.chat.ending import Ended
@@ -34,7 +35,10 @@ class Talk:
         self._tools = tools_of(role, kind)
         self._owed = owed_by(role, kind)
         self._messages: list[Message] = [User(assignment.prompt.user)]
-        self._system = (Text(assignment.prompt.system, stable=True),)
+        self._by_schema = SchemaAnswers(assignment) if settings.answers == "schema" else None
+        self._says_schema = True
+        system = assignment.prompt.system if self._by_schema is None else self._by_schema.system(assignment.prompt)
+        self._system = (Text(system, stable=True),)
         self._stuck = Stuck()
         self._nudged = 0
         self._answers = False
@@ -57,8 +61,11 @@ class Talk:
             answer = await self._answer()
             self._look_at(answer)
             self._messages.append(answer.message())
+            answer = self._understood(answer)
             if answer.calls:
                 await self._carry_out(turn, answer)
+                if self.met and self._by_schema is not None:
+                    return Outcome()
             elif answer.finish.reason is FinishReason.PAUSED or await self._take_up_remarks():
                 continue
             elif self.met and answer.finish.reason is not FinishReason.LENGTH:
@@ -97,12 +104,23 @@ class Talk:
         self._messages = shorter(self._messages, prompt, self._words("shortened"), cut)
         return await self._answer()
 
+    def _understood(self, answer: Answer) -> Answer:
+        """An answer by a schema as the calls that it means; any other as it is."""
+        if self._by_schema is None:
+            return answer
+        if self._says_schema and not self._asking.knows_schemas:
+            self._says_schema = False
+            self._desk.tell(Told.NOTICE, text="the server takes no schema for answers: the model is told it in words")
+        return self._by_schema.understood(answer)
+
     def _request(self) -> ModelRequest:
         # Many servers take what the answer may have for taken already.
         bound = min(self._settings.answer_tokens, _SHORT_ANSWER) if self._shortened else self._settings.answer_tokens
+        by_schema, tools = (None, self._tools) if self._by_schema is None else (self._by_schema.schema, ())
         return ModelRequest(
-            tuple(self._messages), self._system, self._tools, max_tokens=bound, temperature=self._settings.temperature
-        )
+            tuple(self._messages), self._system, tools, answer=by_schema, max_tokens=bound,
+            temperature=self._settings.temperature,
+        )  # fmt: skip
 
     def _look_at(self, answer: Answer) -> None:
         """Raises Ended for an answer that nothing can be made of."""
@@ -126,7 +144,8 @@ class Talk:
         why = ""
         for call in answer.calls:
             done = await carried_out(self._desk, call, self._tools, self._words("result_cut"))
-            self._messages.append(done.result)
+            # Who answers by a schema has no calls that a result could belong to.
+            self._messages.append(done.result if self._by_schema is None else User(done.result.text))
             if done.answer is not None and self._owed.met_by(call.name, done.answer):
                 self.met = True
             why = why or self._circling(turn, done)
@@ -152,6 +171,8 @@ class Talk:
         self._nudged += 0 if free else 1
         names = ", ".join(tool.name for tool in self._tools if tool.name in self._owed.commands)
         told = self._words("owes_or_silent" if self._owed.silence else "owes", commands=names)
+        if self._by_schema is not None:
+            told = self._by_schema.told_problem()
         if is_cut:
             told = f"{self._words('cut', bound=self._settings.answer_tokens)} {told}"
         elif not answer.text.strip():

@@ -117,6 +117,11 @@ class ModelClient:
                 found.take(piece)
         return found.answer()
 
+    @property
+    def without(self) -> frozenset[str]:
+        """Fields of a request that this server was found not to know, e.g. `response_format`."""
+        return self._without
+
     async def close(self) -> None:
         """Close the connections."""
         await self._transport.close()
