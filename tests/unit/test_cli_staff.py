@@ -190,3 +190,18 @@ def test_a_paused_ceo_is_told_with_the_reason(tmp_path: Path, capsys: pytest.Cap
     assert (ceo["agent"], ceo["status"], ceo["status_reason"]) == ("vera", "paused", "holidays")
     assert main(["status", folder]) == Exit.OK
     assert "vera is paused (holidays): nothing is asked of it" in capsys.readouterr().out
+
+
+def test_who_is_a_program_is_shown_with_whether_its_models_are_metered(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = str(tmp_path / "c")
+    run(founded(tmp_path / "c"))
+    for runner, words in (
+        ('{"kind": "command", "command": ["./a"]}', "not metered"),
+        ('{"kind": "command", "command": ["./a"], "gateway": "claude"}', "metered by the gateway claude"),
+    ):
+        told(capsys, "agent", "edit", folder, "ada", "--runner", runner)
+        assert told(capsys, "agent", "show", folder, "ada")["metering"].startswith(words)
+        assert main(["agent", "show", folder, "ada"]) == Exit.OK
+        assert words in capsys.readouterr().out

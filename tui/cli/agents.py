@@ -16,6 +16,7 @@ from core.domain.budgets import money, per
 from core.domain.company_items import RUNNER_EXAMPLE, default_runner, runner_missing
 from core.domain.entities import AgentRecord, Budget, Company, Task
 from core.domain.errors import Invalid, NotFound
+from core.domain.metering import metering_words
 from core.domain.organisation import chart_of, drawn
 from core.domain.states import AgentStatus, BudgetPeriod, BudgetScope, Role
 from core.staffing import left_since
@@ -102,6 +103,7 @@ def show_agent(arguments: argparse.Namespace) -> int:
             ("duties", one_line(found["duties"])),
             ("hired because", one_line(found["why"])),
             ("runner", f"{found['runner']}, {found['max_runs']} at once"),
+            ("models", found["metering"]),
             ("budget", _budget_words(found)),
             ("cost so far", _usd(found["cost_micros"])),
         ]
@@ -136,6 +138,7 @@ async def _show(folder: str, slug: str) -> AgentFacts:
         tasks = "assignee_id = :id AND status NOT IN ('done', 'failed', 'cancelled') ORDER BY id"
         return {
             **(await described(readers, agents))[0],
+            "metering": metering_words(agent.runner),
             "since": left.since if left else agent.created_at,
             "reason": left.reason if left else "",
             "why": json.loads(approved).get("why", "") if approved else "",

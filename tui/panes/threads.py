@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from core.company import OpenCompany
-from core.domain.entities import Approval, Comment, Event, Goal, Output, Run
+from core.domain.entities import AgentRecord, Approval, Comment, Event, Goal, Output, Run
+from core.domain.metering import is_unmetered
 from core.domain.states import ApprovalKind, ApprovalStatus
 from tui import signs
 from tui.panes.briefs import brief
+from tui.panes.changes import read_task_changes
 from tui.panes.discussion import comment_blocks
 from tui.panes.mail import read_mail
 from tui.panes.questions import question
@@ -95,7 +97,8 @@ async def _outputs(company: OpenCompany, view: Projection, ref: str) -> list[Blo
         return []
     where = f"{kind}_id = :id ORDER BY task_id IS NOT NULL, id DESC LIMIT 50"
     found = await company.board.readers.entities(Output, where, id=number)
-    return [await _output(company, one) for one in found]
+    changes = await read_task_changes(company, number) if kind == "task" else []
+    return changes + [await _output(company, one) for one in found]
 
 
 async def _output(company: OpenCompany, output: Output) -> Block:
@@ -151,6 +154,9 @@ async def _run(company: OpenCompany, view: Projection, run: Run, *, with_words: 
     # Whoever used tokens and told no cost was not free: its price is not known.
     cost = money(run.cost_micros) if run.cost_micros else "no cost known"
     lines = [f"{tokens(used)} · {cost}"] if used or run.cost_micros else []
+    agent = view.tables.get(AgentRecord, run.agent_id)
+    if lines and agent is not None and is_unmetered(agent.runner):
+        lines[0] += " · not metered"
     if run.detail:
         lines.append(run.detail)
     if run.id in view.held_runs:

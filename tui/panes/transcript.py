@@ -154,6 +154,9 @@ def _told(entry: Entry) -> tuple[str, Tone | None, str, str]:
             return "✗", "bad", f"{say('command')} was refused: {say('error')}", ""
         case Told.USAGE:
             return "·", "dim", _used(entry), ""
+        case Told.MODEL:
+            fine = entry.facts.get("status") == 200 and not say("note")
+            return "·", "dim" if fine else "warn", _passed(entry), say("note")
         case Told.PERMISSION:
             return "?", "warn", _asked(entry), say("details")
         case Told.SESSION:
@@ -190,6 +193,13 @@ def _used(entry: Entry) -> str:
     cost = entry.facts.get("cost")
     told = exact(cost) if isinstance(cost, int) else "cost unknown"
     return f"{tokens(number)} · {told}" + (f" · of the {entry.text('of')}" if entry.text("of") else "")
+
+
+def _passed(entry: Entry) -> str:
+    """A request of a program to a model, as the gateway passed it."""
+    told = f"asked {entry.text('model') or entry.text('provider')}: {entry.text('status')}"
+    told += f" in {entry.text('ms')} ms" if entry.text("ms") else ""
+    return f"{told} · {_used(entry)}" if "cost" in entry.facts else told
 
 
 def _asked(entry: Entry) -> str:

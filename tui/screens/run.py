@@ -18,6 +18,7 @@ from core.agents.transcript_tail import Entry, Tail
 from core.domain.attach import can_hear, cannot_continue
 from core.domain.entities import AgentRecord, Run
 from core.domain.errors import OpsroomError
+from core.domain.metering import is_unmetered
 from core.domain.states import RUN_LIVE
 from tui import signs
 from tui.actions import Hint
@@ -145,6 +146,8 @@ class RunScreen(Screen[None]):
         took = lasted((run.ended_at or now) - run.started_at) if run.started_at is not None else "not begun"
         used = run.tokens_in + run.tokens_out
         cost = exact(run.cost_micros) if run.cost_micros else "no cost known" if used else "nothing used yet"
+        if self.agent is not None and is_unmetered(self.agent.runner):
+            cost += " · not metered"
         put(self.head, line(
             said(f"{run.name_tag} {view.slug(run.agent_id)}", "strong"), said(f"{in_words(run.kind)} {about}", "info"),
             said(f"{sign} {word}", tone), said(f"{took} · {tokens(used)} · {cost}", "dim"), gap="  ",
