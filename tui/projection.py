@@ -151,6 +151,8 @@ class Projection:
                 self.left[event.entity_id] = str(event.changed.get("reason", ""))
             if event.kind == "BudgetWarned":
                 self._warnings.append(str(event.changed.get("words", "")))
+            if event.kind == "RemarkUnheard":
+                self._warnings.append(f"not heard: R{event.changed.get('run_id')} ended before what you said into it")
             word = WORDS.get(table)
             if word is not None:
                 if table == "outputs":

@@ -121,7 +121,11 @@ _POST = (
     ("/api/budgets/raise", "RaiseBudget"),
     ("/api/experiences/{experience}/drop", "DropExperience"),
     ("/api/experiences/{experience}/keep", "KeepExperience"),
+    ("/api/runs/{run}/continue", "ResumeSession"),
     ("/api/runs/{run}/kill", "KillRun"),
+    ("/api/runs/{run}/pause", "PauseRun"),
+    ("/api/runs/{run}/resume", "ResumeRun"),
+    ("/api/runs/{run}/say", "SpeakToRun"),
 )
 _PATCH = (
     ("/api/company", "EditCompany"),
