@@ -215,6 +215,20 @@ def test_the_json_is_as_documented(place: Place) -> None:
     assert (found["name"], found["agent"], found["state"], found["ahead"]) == ("T1", "ada", "branch only", 1)
 
 
+def test_the_doctor_looks_at_repositories_that_open_tasks_name(
+    place: Place, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    company = str(place.company)
+    assert f"ok    repository   {place.site} at" in place.say("doctor", company)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "warn  repository   1 open tasks name ../site: git is not found" in place.say("doctor", company)
+    monkeypatch.undo()
+    place.site.rename(tmp_path / "moved")
+    assert "site is not there" in place.say("doctor", company)
+    place.say("task", "edit", company, "T1", "--repository", "")
+    assert "repository" not in place.say("doctor", company)
+
+
 def test_the_difference_is_told_with_what_is_not_committed(place: Place) -> None:
     committed(place.tree, {"hours.txt": "9 to 16\x1b[2J\n"}, "Say when")
     written(place.tree, {"late.txt": "till 20\n"})

@@ -28,6 +28,7 @@ from tui.cli.names import folder_of, quoted
 from tui.cli.opening import now_ms
 from tui.cli.output import print_json, say
 from tui.cli.status import owner_of
+from tui.cli.worktrees import check_repositories
 
 if TYPE_CHECKING:
     from core.doctor.calls import Called
@@ -158,6 +159,7 @@ def _company(folder: Path) -> Iterator[Check]:
     else:
         yield Check("config", "ok", f"company.toml of {config.name}.")
         yield from _staff(folder, config)
+        yield from check_repositories(folder)
         if config.rehearsal is not None and not os.path.isdir(config.rehearsal.folder):
             yield Check("rehearsal", "warn", f"{config.rehearsal.folder}, which is to be audited, is not there.")
     yield _guardrails(folder)

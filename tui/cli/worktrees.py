@@ -3,9 +3,11 @@
 import argparse
 import asyncio
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from core.blackboard.checks import Check
 from core.blackboard.readers import Readers
 from core.commands.registry import build
 from core.commands.tasks import EditTask
@@ -30,6 +32,30 @@ def checked_repository(folder: Path, text: str | None) -> str | None:
     if text:
         repository_at(folder, text)
     return text
+
+
+def check_repositories(folder: Path) -> Iterator[Check]:
+    """Whether the repositories that open tasks name can be worked in; nothing where none is named."""
+    try:
+        named = opening.run(_repositories(folder))
+    except OpsroomError:
+        return  # what is wrong with the board is told by others
+    for text, count in named.items():
+        try:
+            found = repository_at(folder, text)
+        except OpsroomError as error:
+            yield Check("repository", "warn", f"{count} open tasks name {text}: {error.message} {error.hint}".strip())
+        else:
+            yield Check("repository", "ok", f"{found.folder} at {found.base[:12]}, for {count} open tasks.")
+
+
+async def _repositories(folder: Path) -> dict[str, int]:
+    async with opening.reading(folder) as board:
+        rows = await board.readers.all(
+            "SELECT repository, count(*) AS n FROM tasks WHERE repository <> '' AND status NOT IN"
+            " ('done', 'failed', 'cancelled') GROUP BY repository ORDER BY repository LIMIT 50"
+        )
+    return {row["repository"]: row["n"] for row in rows}
 
 
 def list_trees(arguments: argparse.Namespace) -> int:

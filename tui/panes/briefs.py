@@ -52,6 +52,8 @@ def _goal(view: Projection, goal: Goal) -> Block:
     drafts = [task for task in view.tasks(goal.id) if task.status == TaskStatus.DRAFT]
     if drafts:
         parts.append("Draft tasks\n" + "\n".join(f"· {task.name_tag} {task.title}" for task in drafts))
+    if goal.repository:
+        parts.append(f"Worked on in the git repository {goal.repository}")
     reviewed = "reviewed by you" if is_reviewed(goal) else "still talked over" if goal.exploring else "not reviewed"
     if goal.auto_dispatched_at is not None:
         at_work = goal.status in (GoalStatus.PLANNING, GoalStatus.ACTIVE)
@@ -83,6 +85,8 @@ def _task(view: Projection, task: Task) -> Block:
     if task.retry_of:
         facts.append(f"tries T{task.retry_of} again")
     facts.append(f"risk {task.risk}")
+    if task.repository:
+        facts.append(f"in {task.repository}")
     parts.append(" · ".join(facts))
     return Block((("What it asks for", "strong"),), "\n\n".join(part for part in parts if part), "info")
 
