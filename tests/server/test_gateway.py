@@ -142,6 +142,10 @@ async def test_a_model_is_renamed_and_one_that_is_not_allowed_is_refused(tmp_pat
         assert "'dear' is not allowed here. Ask one of: scr*, small-*." in refused.json()["error"]["message"]
         assert len(server.requests) == 2
         assert (await program.lines())[-1]["status"] == 400
+        async with program.client() as client:
+            told = json.dumps(asked("anthropic"))
+            for twice in (told[:-1] + ', "Model": "dear"}', told[:-1] + ', "model": "dear"}'):
+                assert (await client.post("/v1/messages", content=twice)).status_code == 400
 
 
 async def test_without_a_price_the_cost_is_unknown_and_the_tokens_are_known(tmp_path: Path) -> None:

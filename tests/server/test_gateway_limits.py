@@ -81,7 +81,7 @@ async def test_lists_of_models_are_free_also_when_the_budget_is_used_up(tmp_path
     ({}, {"requests_per_run": 1}, "requests", "it sent 1 requests"),
     ({"tokens": 110}, {}, "tokens", "it used 110 tokens; 110 are its limit"),
     ({"cost_micros": COST}, {}, "cost", "it cost $0.0020; $0.0020 is its limit"),
-    ({"cost_micros": 10**9}, {"priced": False}, "cost", "no known price"),
+    ({"cost_micros": 10**9}, {"priced": False}, "cost", "what a request cost is unknown"),
 ])  # fmt: skip
 async def test_a_limit_of_the_run_ends_it(
     tmp_path: Path, server: ModelServer, runner: dict[str, Any], more: dict[str, Any], kind: str, words: str

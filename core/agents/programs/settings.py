@@ -18,6 +18,7 @@ from core.domain.budgets import MONEY_MAX
 from core.domain.errors import Invalid
 
 SCRIPT = "script"
+TOKENS = 20_000_000  # of a run, in and out
 Allow = Literal["board", "edits", "commands"]
 
 
@@ -38,7 +39,7 @@ class ProgramSettings(SharedSettings):
     wall_s: float | None = Field(None, gt=0, le=604_800)
     silence_s: float = Field(600, gt=0, le=604_800)
     turns: int = Field(200, ge=1, le=10_000)
-    tokens: int = Field(20_000_000, ge=1, le=1_000_000_000)
+    tokens: int = Field(TOKENS, ge=1, le=1_000_000_000)
     cost_micros: int | None = Field(None, ge=1, le=MONEY_MAX)
     grace_s: float = Field(GRACE_S, ge=0, le=60)
 

@@ -79,7 +79,7 @@ class Gate:
         if metered.stop is None and metered.requests >= passage.provider.requests_per_run:
             metered.end("requests", f"it sent {metered.requests:,} requests to its model, which is the limit of a run")
         used = metered.tokens_in + metered.tokens_out
-        if metered.stop is None and passage.tokens is not None and used >= passage.tokens:
+        if metered.stop is None and used >= passage.tokens:
             metered.end("tokens", f"it used {used:,} tokens; {passage.tokens:,} are its limit")
         if metered.stop is None and passage.cost_micros is not None:
             self._money(passage, passage.cost_micros)
@@ -89,7 +89,7 @@ class Gate:
     def _money(self, passage: Passage, limit: int) -> None:
         metered = passage.metered
         if metered.unknown:
-            metered.end("cost", "its money is limited, and what it uses has no known price (company.toml, [prices])")
+            metered.end("cost", "its money is limited, and what a request cost is unknown (company.toml, [prices])")
         elif metered.cost_micros >= limit:
             spent = metered.cost_micros / 1_000_000
             metered.end("cost", f"it cost ${spent:.4f}; ${limit / 1_000_000:.4f} is its limit")

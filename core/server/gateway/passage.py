@@ -10,6 +10,7 @@ from core.agents.metered import Metered
 from core.agents.models.endpoint import Endpoint, Line
 from core.agents.models.keys import Secret, key_from
 from core.agents.models.providers import GatewayConfig, ProviderConfig
+from core.agents.programs.settings import TOKENS
 from core.agents.runner import Assignment
 from core.domain.errors import Invalid
 
@@ -19,7 +20,7 @@ SETTING = "gateway"  # of an agent's runner
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A run's way to one provider. `tokens` and `cost_micros` are the limits of its run, None where it has none.
+    """A run's way to one provider. `tokens` and `cost_micros` are the limits of its run, None: the budgets alone.
 
     `over` is set when the run has ended: what is still on its way is cut. `under_way` are done once they are counted.
     """
@@ -29,7 +30,7 @@ class Passage:
     key: Secret | None
     run_id: int
     metered: Metered = field(repr=False)
-    tokens: int | None = None
+    tokens: int = TOKENS
     cost_micros: int | None = None
     over: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
     under_way: set["asyncio.Future[None]"] = field(default_factory=set, repr=False)
@@ -79,7 +80,7 @@ async def passage_of(
     _require_apart(gateway, settings.get("env"))
     key = await asyncio.to_thread(key_from, provider.key, environment) if provider.key else None
     tokens, cost = (_limit(settings.get(of)) for of in ("tokens", "cost_micros"))
-    return Passage(name, provider, key, assignment.run.id, metered, tokens, cost)
+    return Passage(name, provider, key, assignment.run.id, metered, tokens or TOKENS, cost)
 
 
 def _require_apart(gateway: GatewayConfig, env: object) -> None:

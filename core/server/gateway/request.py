@@ -12,6 +12,7 @@ from core.server.gateway.passage import Passage
 from core.server.gateway.wires import Route, key_headers, target_of
 
 BODY_MAX = 32 * 1_048_576  # bytes: long conversations, pictures among them
+_LOOKED_AT = frozenset({"model", "stream", "stream_options", "background"})
 _TOKEN_HEADERS = ("x-api-key", "x-goog-api-key")
 _KEPT_BACK = frozenset({
     "host", "content-length", "transfer-encoding", "connection", "keep-alive", "te", "trailer", "upgrade", "expect",
@@ -88,21 +89,28 @@ def _changed(passage: Passage, route: Route, content: bytes) -> tuple[bytes, str
         body = None
     if not isinstance(body, dict):
         raise Invalid("The request's body is no JSON object.", "Send what the provider's API asks for.")
+    _require_plain(body)
     said = route.model or body.get("model")
     if not isinstance(said, str) or not said:
         raise Invalid("The request names no model.", "Send its name as `model`.")
-    if body.get("background"):
-        raise Invalid("A request in the background could not be metered.", "Leave `background` out.")
     model = passage.provider.asked_instead(said)
-    changed = False
-    if not route.model and model != said:
-        body["model"], changed = model, True
+    if not route.model:
+        body["model"] = model
     hides = route.wire == "openai" and bool(body.get("stream")) and not _asks_usage(body)
     if hides:
         options = body.get("stream_options")
         body["stream_options"] = {**(options if isinstance(options, dict) else {}), "include_usage": True}
-        changed = True
-    return (_dumped(body) if changed else content), model, hides
+    # Written anew: a field that stands twice could be one thing here and another at the provider.
+    return _dumped(body), model, hides
+
+
+def _require_plain(body: dict[str, Any]) -> None:
+    """Raises Invalid for what could not be metered, or for fields that some servers read as one of these."""
+    if body.get("background"):
+        raise Invalid("A request in the background could not be metered.", "Leave `background` out.")
+    for name in body:
+        if name.lower() in _LOOKED_AT and name not in _LOOKED_AT:
+            raise Invalid(f"The field {name!r} is not written as the API has it.", f"Write {name.lower()!r}.")
 
 
 def _asks_usage(body: dict[str, Any]) -> bool:
@@ -111,5 +119,7 @@ def _asks_usage(body: dict[str, Any]) -> bool:
 
 
 def _dumped(body: dict[str, Any]) -> bytes:
-    # ASCII: a model may have said half a character, which no UTF-8 holds.
-    return json.dumps(body).encode("ascii")
+    try:
+        return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+    except UnicodeEncodeError:  # a model may have said half a character, which no UTF-8 holds
+        return json.dumps(body, separators=(",", ":")).encode("ascii")
