@@ -13,6 +13,9 @@ import pytest
 from pytest_textual_snapshot import SVGImageExtension, normalize_svg
 from syrupy.assertion import SnapshotAssertion
 from textual.app import App
+from textual.css.model import RuleSet
+from textual.css.stylesheet import Stylesheet
+from textual.css.types import CSSLocation
 from textual.drivers.headless_driver import HeadlessDriver
 from textual.pilot import Pilot
 from textual.widgets import Input, TextArea
@@ -46,6 +49,32 @@ def still_screen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("textual.constants.TEXTUAL_ANIMATIONS", "none")
     for widget in (Input, TextArea):
         monkeypatch.setattr(widget.cursor_blink, "_default", False)
+
+
+@pytest.fixture(autouse=True)
+def styles_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every app of a process has the same style sheets: parsing them anew for each was a good part of its start."""
+    monkeypatch.setattr(Stylesheet, "_parse_rules", _known_rules)
+
+
+# What was parsed, by everything that it depends on: text, place, precedence and the theme's variables.
+_RULES: dict[tuple[object, ...], list[RuleSet]] = {}
+_PARSE = Stylesheet._parse_rules
+
+
+def _known_rules(
+    sheet: Stylesheet,
+    css: str,
+    read_from: CSSLocation,
+    is_default_rules: bool = False,
+    tie_breaker: int = 0,
+    scope: str = "",
+) -> list[RuleSet]:
+    given = (css, read_from, is_default_rules, tie_breaker, scope)
+    key = (*given, *sheet._variables.items())
+    if key not in _RULES:
+        _RULES[key] = _PARSE(sheet, *given)
+    return _RULES[key]
 
 
 @pytest.fixture
