@@ -55,7 +55,10 @@ class BudgetFacts:
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """All of it. `days` are the starts of the last 14 days (ms UTC), today last; `by_day` is what ended runs cost."""
+    """All of it. `days` are the starts of the last 14 days (ms UTC), today last; `by_day` is what ended runs cost.
+
+    `without_cost` counts the runs of these days that used tokens at no known cost: no sum holds them.
+    """
 
     days: tuple[int, ...]
     by_day: tuple[int, ...]
@@ -65,6 +68,7 @@ class Spending:
     agents: tuple[Spent, ...]
     goals: tuple[Spent, ...]
     models: tuple[Spent, ...]
+    without_cost: int = 0
 
     def as_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -74,6 +78,9 @@ class Spending:
 _TOTALS = (
     "SELECT agent_id, goal_id, model, sum(cost_micros) AS cost, count(*) AS runs, sum(tokens_in) AS tokens_in,"
     " sum(tokens_out) AS tokens_out FROM runs WHERE cost_micros > 0 AND ended_at > 0 GROUP BY agent_id, goal_id, model"
+)
+_WITHOUT_COST = (
+    "SELECT count(*) FROM runs WHERE started_at >= :since AND cost_micros = 0 AND tokens_in + tokens_out > 0"
 )
 _BY_DAY = (
     f"SELECT agent_id, goal_id, model, ended_at / {DAY_MS} AS day, sum(cost_micros) AS cost FROM runs"
@@ -113,6 +120,7 @@ async def spending(readers: Readers, now: int, days: int = DAYS) -> Spending:
         agents=grouped("agent_id", lambda key: slugs.get(key, "")),
         goals=grouped("goal_id", lambda key: titles.get(key, "")),
         models=grouped("model", str, numbered=False),
+        without_cost=int(await readers.value(_WITHOUT_COST, since=starts[0]) or 0),
     )
 
 

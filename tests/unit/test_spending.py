@@ -11,7 +11,9 @@ from core.waiting import owed
 from tests.unit.budgets import DAY_MS, limit, queued, ran, start
 from tests.unit.world import World
 from tui.cli import main
+from tui.cli.budgets import _tell
 from tui.cli.deciding import _choice, item_text
+from tui.panes.spent import spent_rows
 from tui.sparkline import sparkline
 
 
@@ -50,6 +52,24 @@ async def test_what_is_older_than_two_weeks_is_in_the_sum_alone(world: World) ->
     world.clock.advance(DAY_MS)
     found = await look(world)
     assert (found.by_day, found.cost_micros) == ((0,) * 14, 30)
+
+
+async def test_runs_whose_cost_is_not_known_are_counted_beside_the_sums(
+    world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    await ran(world, 30)
+    assert (await look(world)).without_cost == 0
+    run = await queued(world)
+    await start(world, run)
+    await world.system("RecordCost", run=run, tokens_in=700, tokens_out=3)
+    found = await look(world)
+    assert (found.without_cost, found.cost_micros) == (1, 30)
+    _tell(found)
+    assert "1 run of these days at no known cost" in " ".join(capsys.readouterr().out.split())
+    last = spent_rows(found)[-1]
+    assert (last.id, last.cells[:2]) == ("head:unknown", (("+ unknown", "warn"), ("1", "dim")))
+    world.clock.advance(14 * DAY_MS)
+    assert (await look(world)).without_cost == 0
 
 
 async def test_how_the_budgets_stand(world: World) -> None:

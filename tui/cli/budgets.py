@@ -38,6 +38,7 @@ def _tell(found: Spending) -> None:
         ("spent", money(found.cost_micros)),
         ("at work", f"{money(found.held_back_micros)} held back" if found.held_back_micros else ""),
         ("14 days", f"{sparkline(found.by_day)}  {money(sum(found.by_day))}; today {money(found.by_day[-1])}"),
+        ("and more", f"{_runs(found.without_cost)} of these days at no known cost" if found.without_cost else ""),
     ])  # fmt: skip
     if not found.budgets:
         say("No budget is set.")
@@ -47,6 +48,10 @@ def _tell(found: Spending) -> None:
         if rows:
             say()
             table([_row(each, heading) for each in rows], ("spent", "runs", "14 days", heading))
+
+
+def _runs(count: int) -> str:
+    return "1 run" if count == 1 else f"{count:,} runs"
 
 
 def _budget_line(budget: BudgetFacts) -> str:

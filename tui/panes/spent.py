@@ -18,7 +18,17 @@ SPENT = (
 
 def spent_rows(spent: Spending | None) -> list[Row]:
     """The goals, then the models, the dearest first; none before it was read or while nothing cost anything."""
-    return [] if spent is None else [*_group("Goals", "goal", spent.goals), *_group("Models", "model", spent.models)]
+    if spent is None:
+        return []
+    return [
+        *_group("Goals", "goal", spent.goals), *_group("Models", "model", spent.models), *_unknown(spent.without_cost),
+    ]  # fmt: skip
+
+
+def _unknown(runs: int) -> list[Row]:
+    """What no sum holds: runs of the last 14 days that used tokens whose price is not known."""
+    cells: tuple[Cell, ...] = (("+ unknown", "warn"), (str(runs), "dim"), "", ("unknown", "warn"), "")
+    return [Row("head:unknown", cells)] if runs else []
 
 
 def _group(heading: str, kind: str, found: Sequence[Spent]) -> list[Row]:
