@@ -57,7 +57,7 @@ class Passing:
         self._reader: UsageReader | None = None
         self._key = passage.key.reveal() if passage.key else ""
         self.model = route.model
-        self._settled = False
+        self._settling: asyncio.Task[None] | None = None
         self.started = False
         self.status = 0
         self.note = "gone: its program went away"
@@ -191,7 +191,8 @@ class Passing:
 
     async def settle_once(self, status: int | None = None) -> None:
         """At its end: keep what it used, and tell the transcript; once."""
-        if not self._settled:
-            self._settled = True
+        if self._settling is None:
             self.status = self.status if status is None else status
-            await self._settle()
+            self._settling = asyncio.create_task(self._settle())
+        # A program that has its answer goes away at once: that must not keep what it used from being counted.
+        await asyncio.shield(self._settling)
