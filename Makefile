@@ -8,7 +8,10 @@ WORKERS ?= 4
 # Folder that `make demo` audits.
 FOLDER ?= .
 
-.PHONY: demo test check format bench snapshots soak clean
+# Agent programs that `make agents` installs and tries; unless named, all of them (tests/binaries/programs.py).
+AGENTS ?=
+
+.PHONY: demo test agents check format bench snapshots soak clean
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -20,6 +23,10 @@ demo: $(STAMP)
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'not soak'
+
+agents: $(STAMP)
+	$(BIN)/python -m tests.binaries.install $(AGENTS)
+	$(BIN)/python -m pytest tests/binaries -n 2 -rs
 
 check: $(STAMP)
 	$(BIN)/ruff format --check .

@@ -7,6 +7,7 @@ from core.agents.programs.pieces import (
     Asked,
     Called,
     Finished,
+    Noted,
     Piece,
     Resulted,
     Said,
@@ -52,17 +53,23 @@ class ClaudeParser:
 
     needs_result = True
 
+    def __init__(self) -> None:
+        self._answer = ""  # by its id: one answer is told in several events, a part each
+
     def take(self, line: str) -> list[Piece]:
         """What one event tells."""
         facts = object_of(line)
         if facts is None:
             return []
-        content = _parts(mapping(facts.get("message")).get("content"))
+        message = mapping(facts.get("message"))
+        content = _parts(message.get("content"))
         match facts.get("type"):
             case "system" if facts.get("subtype") == "init":
                 return [SessionIs(word(facts.get("session_id")))]
             case "assistant":
-                return [Turned(), *(piece for part in content if (piece := self._part(part)) is not None)]
+                pieces = [piece for part in content if (piece := self._part(part)) is not None]
+                before, self._answer = self._answer, word(message.get("id"))
+                return pieces if self._answer and self._answer == before else [Turned(), *pieces]
             case "user":
                 return [piece for part in content if (piece := self._part(part)) is not None]
             case "result":
@@ -147,7 +154,8 @@ class CodexParser:
                 told = item.get("error") or item.get("result")
                 return [Called(name, tool, word(item.get("arguments"))), Resulted(name, word(told), failed)]
             case "error":
-                return [Said(word(item.get("message")))]
+                # A warning, e.g. of a model that it does not know: what ends its turn is told by `turn.failed`.
+                return [Noted(word(item.get("message")))]
             case _:
                 return []
 
@@ -190,7 +198,8 @@ class OpencodeParser:
         kept = mapping(tokens.get("cache"))
         tokens_in = number(tokens.get("input")) + number(kept.get("read")) + number(kept.get("write"))
         tokens_out = number(tokens.get("output")) + number(tokens.get("reasoning"))
-        used = Used(tokens_in, tokens_out, _micros(part.get("cost")), Scope.STEP)
+        # It tells 0 where it knows no price.
+        used = Used(tokens_in, tokens_out, _micros(part.get("cost")) or None, Scope.STEP)
         return [used, Finished(True)] if part.get("reason") != "tool-calls" else [used]
 
 
@@ -226,7 +235,7 @@ class GeminiParser:
                 told = word(facts.get("output")) or word(mapping(facts.get("error")).get("message"))
                 return [Resulted(word(facts.get("tool_id")), told, failed)]
             case "error":
-                return [Said(word(facts.get("message")))]
+                return [Noted(word(facts.get("message")))]
             case "result":
                 return self._result(facts)
             case _:
