@@ -117,7 +117,7 @@ def _owns(situation: Situation) -> str:
 ACTIONS: tuple[Action, ...] = (
     Action("approve", ("a",), "approve", "Approve, accept, resume: what it waits for", DECIDE, _offers("a"), 0),
     Action("dispatch", ("d",), "dispatch", "Put a reviewed goal to work", DECIDE, _offers("d"), 1),
-    Action("for_run", ("f",), "for this run", "Allow what a program asks until its run ends", DECIDE, _offers("f"), 1),
+    Action("for_run", ("f",), "for its run", "Allow what a program asks until its run ends", DECIDE, _offers("f"), 1),
     Action("block", ("b",), "reject", "Reject or cancel it, with a reason", DECIDE, _offers("b"), 2),
     Action("revise", ("r",), "send back", "Send it back to its author with a note", DECIDE, _offers("r"), 3),
     Action("recall", ("R",), "recall", "Take back a goal that stage B dispatched; it asks", DECIDE,
