@@ -15,6 +15,8 @@ from core.agents.models.providers import GatewayWire
 from core.agents.programs.catalogue import GatewayRow, Start, environment_told, filled, gateway_of
 from core.domain.errors import Invalid
 
+_PROGRAMS = Path(__file__).parents[1] / "programs"
+
 
 class _Row(BaseModel):
     model_config = ConfigDict(extra="forbid")
@@ -22,6 +24,7 @@ class _Row(BaseModel):
     asks: list[str] = Field(default_factory=list)
     by_start: bool = False
     model: list[str] = Field(default_factory=list)
+    model_set: dict[str, str] = Field(default_factory=dict)
     env: list[str] = Field(default_factory=list)
     set: dict[str, str] = Field(default_factory=dict)
     cost: Literal["session", "process"] = "session"
@@ -49,8 +52,8 @@ class Startable:
 
     @property
     def takes_model(self) -> bool:
-        """Whether its arguments name the model; otherwise the session is asked to choose it."""
-        return bool(self._row.model)
+        """Whether it is started with the model; otherwise the session is asked to choose it."""
+        return bool(self._row.model or self._row.model_set)
 
     @property
     def costs_begin_anew(self) -> bool:
@@ -67,13 +70,14 @@ class Startable:
         words = [*(settings.command or row.command[:1]), *row.command[1:], *by_gateway.args]
         words += model if settings.model else []
         words += settings.args
-        values = {"@MODEL@": settings.model, "@MCP@": access.mcp_url}
+        values = {"@MODEL@": settings.model, "@MCP@": access.mcp_url, "@FOLDER@": str(_PROGRAMS)}
         if settings.gateway:
             values["@GATEWAY@"] = access.gateway(settings.gateway)
         told = environment_told(settings, access)
         if settings.model:
             told["OPSROOM_MODEL"] = settings.model
-        for name, text in {**row.set, **by_gateway.set}.items():
+        by_model = row.model_set if settings.model else {}
+        for name, text in {**row.set, **by_model, **by_gateway.set}.items():
             # The token stands in variables alone: arguments are seen by others.
             told[name] = filled(text, {**values, "@TOKEN@": access.token})
         return Start(tuple(filled(word, values) for word in words), told, tuple(row.env))

@@ -6,9 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from core.agents.acp.tools import Tool, Tools
+from core.agents.acp.tools import Tool
 from core.agents.models.keys import Secret, scrub
-from core.agents.programs.pieces import Piece
 from core.agents.programs.scripts import mapping, word
 from core.agents.runner import Change, Desk, Permission, Permit, Told, Wish
 from core.commands.registry import REGISTRY
@@ -30,17 +29,16 @@ _BOARD = re.compile(
 
 
 class Permissions:
-    """Of one run. `take` gets what is news of the call that is asked about; `lost` hears that the run is over."""
+    """Of one run. `known` gives the call that is asked about, with what is news of it told; `lost`: the run is over."""
 
     def __init__(
-        self, desk: Desk, tools: Tools, cwd: Path, secrets: tuple[Secret, ...],
-        take: Callable[[Piece], Awaitable[None]], lost: Callable[[str], None],
+        self, desk: Desk, cwd: Path, secrets: tuple[Secret, ...],
+        known: Callable[[Mapping[str, Any]], Awaitable[Tool]], lost: Callable[[str], None],
     ) -> None:  # fmt: skip
         self._desk = desk
         self._secrets = secrets
-        self._tools = tools
+        self._known = known
         self._cwd = str(cwd)
-        self._take = take
         self._lost = lost
         self._over = asyncio.Event()
         self._notes: list[str] = []
@@ -57,13 +55,11 @@ class Permissions:
     async def answer(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
         """The outcome for the program."""
         options = [mapping(each) for each in params["options"]] if isinstance(params.get("options"), list) else []
-        tool = self._tools.merged(mapping(params.get("toolCall")))
+        tool = await self._known(mapping(params.get("toolCall")))
         if is_the_boards(tool):
             return _chosen(options, "allow_once") or CANCELLED
-        for piece in self._tools.begun(tool):
-            await self._take(piece)
         # It stands on the board for ever.
-        wish = await asyncio.to_thread(_clean, wish_of(tool, self._cwd), self._secrets)
+        wish = await asyncio.to_thread(_clean, wish_of(tool, self._cwd), self._cwd, self._secrets)
         said = await self._said(wish)
         if said is None:
             return CANCELLED
@@ -131,8 +127,8 @@ def wish_of(tool: Tool, cwd: str) -> Wish:
     return Wish(tool.title, kind, folder, command, tool.changes, details)
 
 
-def _clean(wish: Wish, secrets: tuple[Secret, ...]) -> Wish:
-    """The same without secrets in it."""
+def _clean(wish: Wish, cwd: str, secrets: tuple[Secret, ...]) -> Wish:
+    """The same without secrets in it; its own folder is none."""
     changes = tuple(
         Change(
             scrub(each.path, secrets),
@@ -141,9 +137,8 @@ def _clean(wish: Wish, secrets: tuple[Secret, ...]) -> Wish:
         )
         for each in wish.changes
     )
-    title, folder, command, details = (
-        scrub(text, secrets) for text in (wish.title, wish.folder, wish.command, wish.details)
-    )
+    title, command, details = (scrub(text, secrets) for text in (wish.title, wish.command, wish.details))
+    folder = wish.folder if wish.folder == cwd else scrub(wish.folder, secrets)
     return Wish(title, wish.kind, folder, command, changes, details)
 
 

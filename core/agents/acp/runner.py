@@ -17,6 +17,7 @@ from core.agents.acp.line import Line
 from core.agents.acp.permissions import Permissions
 from core.agents.acp.session import Session
 from core.agents.acp.settings import AcpSettings, settings_of
+from core.agents.acp.tools import Tool
 from core.agents.acp.updates import Updates
 from core.agents.giving_up import block_task
 from core.agents.models.keys import Secret
@@ -26,7 +27,7 @@ from core.agents.programs.ending import Facts, no_board_call, outcome_of
 from core.agents.programs.environment import environment_of
 from core.agents.programs.errors_file import ErrorsFile
 from core.agents.programs.limits import Limits
-from core.agents.programs.pieces import Finished, Piece, SessionIs
+from core.agents.programs.pieces import Finished, SessionIs
 from core.agents.programs.running import reminder, running, tell_end
 from core.agents.programs.scripts import mapping, word
 from core.agents.programs.settings import Place, place_of
@@ -40,6 +41,7 @@ from core.domain.states import RunStatus
 
 KIND = "acp"
 _FREE = "not supervised: its program acts without asking the operator"
+_SETTLES_S = 1.0
 _LIVES = End(code=0)
 
 
@@ -112,8 +114,8 @@ class _Work:
         metered.stopping.append(self._limits.held)
         self.debt = Debt(desk, self._owed, self._secrets, self._limits.circling)
         self._updates = Updates(self._hear_mode)
-        tools = self._updates.tools
-        self._permissions = Permissions(desk, tools, self._cwd, self._secrets, self.watch.take, self._lost)
+        self._permissions = Permissions(desk, self._cwd, self._secrets, self._known, self._lost)
+        self._telling = asyncio.Lock()
         self._is_supervised = False
 
     def hear(self, heard: Heard) -> None:
@@ -130,9 +132,11 @@ class _Work:
             connection = Connection(self._asked, Line(program, self._take, self._limits.hear, self._tell))
             session = Session(connection, self._access, self._cwd)
             talk = asyncio.create_task(self._talk(session))
+            settling = asyncio.create_task(self._settle())
             try:
                 await self._limits.until(talk)
             finally:
+                settling.cancel()
                 end = await self._leave(program) if await self._hush(session, talk) else await program.end()
                 await connection.close()
                 # What it had begun to say when it ended is told too.
@@ -228,7 +232,7 @@ class _Work:
         """A prompt and its turn. The outcome; None where it ended in words that the board lacks. Raises Ended."""
         self.watch.begin()
         facts = await session.prompt(prompt)
-        for piece in self._updates.ended(facts.get("usage")):
+        for piece in self._updates.ended(facts):
             await self.watch.take(piece)
         end = stopped(word(facts.get("stopReason")))
         self.watch.finished = (
@@ -293,11 +297,25 @@ class _Work:
         raise RequestError.method_not_found(method)
 
     async def _take(self, update: Mapping[str, Any], large: bool) -> None:
-        pieces: list[Piece] = (
-            await asyncio.to_thread(self._updates.take, update) if large else self._updates.take(update)
-        )
-        for piece in pieces:
-            await self.watch.take(piece)
+        async with self._telling:
+            take = self._updates.take
+            for piece in await asyncio.to_thread(take, update) if large else take(update):
+                await self.watch.take(piece)
+
+    async def _settle(self) -> None:
+        """What comes in parts is told also when the rest is long in coming."""
+        while True:
+            await asyncio.sleep(_SETTLES_S)
+            async with self._telling:
+                for piece in self._updates.settled():
+                    await self.watch.take(piece)
+
+    async def _known(self, facts: Mapping[str, Any]) -> Tool:
+        async with self._telling:
+            tool, pieces = self._updates.asked(facts)
+            for piece in pieces:
+                await self.watch.take(piece)
+        return tool
 
     def _hear_mode(self, mode: str) -> None:
         how = self._how

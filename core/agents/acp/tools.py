@@ -1,7 +1,8 @@
 """The tools that a program uses: a call is told in parts, and in updates that name only what is new."""
 
 import json
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +11,7 @@ from core.agents.programs.scripts import mapping, without_controls, word
 from core.domain.permissions import Change, difference
 
 _KEPT = 1000  # calls whose end has not come
+_SETTLES_S = 1.0
 _TEXT_MAX = 20_000  # code points of arguments, of a result
 _SHOWN = 60  # lines of a difference
 _ENDS = ("completed", "failed")
@@ -17,7 +19,7 @@ _ENDS = ("completed", "failed")
 
 @dataclass(slots=True)
 class Tool:
-    """One call, as far as it is known. `told` says that it stands in the transcript."""
+    """One call, as far as it is known. `told`: it stands in the transcript; `at`: when something of it came last."""
 
     id: str
     title: str = ""
@@ -28,6 +30,7 @@ class Tool:
     texts: tuple[str, ...] = ()
     changes: tuple[Change, ...] = ()
     told: bool = False
+    at: float = 0.0
     shown: set[str] = field(default_factory=set)
 
     @property
@@ -39,14 +42,15 @@ class Tool:
 class Tools:
     """The calls of one run."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
         self._tools: dict[str, Tool] = {}
 
     def take(self, facts: Mapping[str, Any]) -> list[Piece]:
         """A call or an update of one, also of one that never began."""
         tool = self.merged(facts)
         pieces: list[Piece] = []
-        if not tool.told and (tool.arguments or tool.status in ("in_progress", *_ENDS)):
+        if tool.status in ("in_progress", *_ENDS):
             pieces += self.begun(tool)
         pieces += [Noted(text) for change in tool.changes if (text := _news(tool, change))]
         if tool.status in _ENDS:
@@ -54,6 +58,12 @@ class Tools:
             text = "\n".join(tool.texts) or word(tool.result)
             pieces.append(Resulted(tool.id, without_controls(text[:_TEXT_MAX]), tool.status == "failed"))
         return pieces
+
+    def settled(self) -> list[Piece]:
+        """Calls that are not told yet, and of which nothing new has come for a while: arguments may come in parts."""
+        now = self._clock()
+        waiting = [tool for tool in self._tools.values() if not tool.told and now - tool.at >= _SETTLES_S]
+        return [piece for tool in waiting for piece in self.begun(tool)]
 
     def begun(self, tool: Tool) -> list[Piece]:
         """Its call, if that is not told yet."""
@@ -68,6 +78,7 @@ class Tools:
         tool = self._tools.get(name) or Tool(name)
         if name not in self._tools and len(self._tools) < _KEPT:
             self._tools[name] = tool
+        tool.at = self._clock()
         tool.title = _text(facts, "title") or tool.title
         tool.kind = _text(facts, "kind") or tool.kind
         tool.status = _text(facts, "status") or tool.status

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from core.agents.acp.modes import modes_of
-from core.agents.acp.tools import Tools, text_of
+from core.agents.acp.tools import Tool, Tools, text_of
 from core.agents.acp.words import Beginning, Joined
 from core.agents.programs.pieces import Noted, Piece, Said, Scope, Thought, Turned, Used
 from core.agents.programs.scripts import mapping, number, without_controls, word
@@ -67,22 +67,27 @@ class Updates:
                 return self._paid(mapping(update.get("cost")))
         return []
 
+    def asked(self, facts: Mapping[str, Any]) -> tuple[Tool, list[Piece]]:
+        """The call that the program asks about, and what is news of it."""
+        tool = self.tools.merged(facts)
+        return tool, [*self._turn(), *self.flush(), *self.tools.begun(tool)]
+
+    def settled(self) -> list[Piece]:
+        """Asked now and then: what waits for more that does not come."""
+        said = without_controls(self._said.add(""))
+        return [*([Said(said)] if said.strip() else []), *self.tools.settled()]
+
     def flush(self) -> list[Piece]:
         """What was told in parts, and is over: the turn ends, or something else begins."""
         said = without_controls(self._said.end())
         return [*self._thoughts(), *([Said(said)] if said.strip() else [])]
 
-    def ended(self, usage: object) -> list[Piece]:
-        """The turn is over; the tokens that it used, if they are told."""
+    def ended(self, facts: Mapping[str, Any]) -> list[Piece]:
+        """The turn is over, with this answer; it may tell the tokens that it used."""
         pieces = self.flush()
         self._answering = False
-        facts = mapping(usage)
-        if facts:
-            # What was read from a cache, or written to it, was sent too.
-            names = ("inputTokens", "cachedReadTokens", "cachedWriteTokens")
-            tokens_in = sum(number(facts.get(name)) for name in names)
-            cost = None if self._cost is None else 0
-            pieces.append(Used(tokens_in, number(facts.get("outputTokens")), cost, Scope.STEP))
+        if (used := _tokens(facts)) is not None:
+            pieces.append(Used(*used, None if self._cost is None else 0, Scope.STEP))
         return pieces
 
     def _turn(self) -> list[Piece]:
@@ -118,3 +123,14 @@ class Updates:
         self._cost = total
         more = max(0, total - before)
         return [Used(0, 0, more, Scope.STEP)] if more else []
+
+
+def _tokens(facts: Mapping[str, Any]) -> tuple[int, int] | None:
+    """In and out, of the answer to a prompt; None if it tells none."""
+    usage = mapping(facts.get("usage"))
+    if usage:
+        tokens_out, total = number(usage.get("outputTokens")), number(usage.get("totalTokens"))
+        # Some count what came from a cache within what was sent, some beside it: the total holds it once.
+        return (total - tokens_out if total > tokens_out else number(usage.get("inputTokens"))), tokens_out
+    count = mapping(mapping(mapping(facts.get("_meta")).get("quota")).get("token_count"))  # gemini's own words
+    return (number(count.get("input_tokens")), number(count.get("output_tokens"))) if count else None
