@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import select
+import shutil
 import signal
 import subprocess
 import time
@@ -99,12 +100,20 @@ class TestTheFigures:
         assert {**again, "seconds": 0} == {**before, "seconds": 0}
 
 
-def test_without_approvals_it_stops_at_each_decision_and_goes_on_after_it(tmp_path: Path) -> None:
-    audited, company = a_folder(tmp_path / "src", git=False), tmp_path / "company"
-    first = opsroom(tmp_path, "demo", audited, "--company", company, "--headless", "--json")
+@pytest.fixture(scope="module")
+def undecided(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, "subprocess.CompletedProcess[str]"]:
+    """A demo's company that waits for the first decision, and what was said when it stopped."""
+    place = tmp_path_factory.mktemp("undecided")
+    audited, company = a_folder(place / "src", git=False), place / "company"
+    return company, opsroom(place, "demo", audited, "--company", company, "--headless", "--json")
+
+
+def test_without_approvals_it_stops_at_each_decision_and_goes_on_after_it(undecided: Any, tmp_path: Path) -> None:
+    kept, first = undecided
     assert first.returncode == 3, first.stderr
     assert [item["id"] for item in json.loads(first.stdout)["waits"]] == ["G1"]
-    assert f"opsroom approve {company} G1" in first.stderr
+    assert f"opsroom approve {kept} G1" in first.stderr
+    company = shutil.copytree(kept, tmp_path / "company")
     assert opsroom(tmp_path, "approve", company, "G1").returncode == 0
     assert opsroom(tmp_path, "goal", "dispatch", company, "G1").returncode == 0
     done = opsroom(tmp_path, "run", company, "--headless", "--approve-all", "--json")
@@ -112,9 +121,8 @@ def test_without_approvals_it_stops_at_each_decision_and_goes_on_after_it(tmp_pa
     assert json.loads(done.stdout)["goals"] == [{"id": 1, "title": "Audit of src", "status": "done"}]
 
 
-def test_another_process_decides_through_the_socket_of_the_owner(tmp_path: Path) -> None:
-    audited, company = a_folder(tmp_path / "src", git=False), tmp_path / "company"
-    assert opsroom(tmp_path, "demo", audited, "--company", company, "--headless").returncode == 3
+def test_another_process_decides_through_the_socket_of_the_owner(undecided: Any, tmp_path: Path) -> None:
+    company = shutil.copytree(undecided[0], tmp_path / "company")
     owner = started(tmp_path, "run", company, "--headless", "--wait", "--json")
     try:
         wait_until(lambda: (company / "board.sock").exists())

@@ -30,7 +30,7 @@ from tui.screens.confirm import Confirm
 from tui.screens.control import ControlScreen
 
 
-@pytest.mark.parametrize("size", [HOME, SMALL], ids=["home", "small"])
+@pytest.mark.parametrize("size", [HOME, pytest.param(SMALL, marks=pytest.mark.soak)], ids=["home", "small"])
 async def test_a_draft_is_read_approved_and_dispatched(tmp_path: Path, picture: Picture, size: tuple[int, int]) -> None:
     async with an_office(tmp_path / "c") as office:
         goal = await a_draft(office)

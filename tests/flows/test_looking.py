@@ -25,7 +25,9 @@ from tests.flows.world import (
 )
 
 
-@pytest.mark.parametrize("size", [WIDE, HOME, SMALL, TINY], ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize(
+    "size", [pytest.param(WIDE, marks=pytest.mark.soak), HOME, SMALL, TINY], ids=["200x50", "120x40", "80x24", "40x12"]
+)
 async def test_a_busy_board_at_every_size(tmp_path: Path, picture: Picture, size: tuple[int, int]) -> None:
     async with an_office(tmp_path / "c") as office:
         await a_busy_board(office)
@@ -244,7 +246,10 @@ async def test_without_colour_words_and_signs_remain(
             await picture(pilot, "no-colour")
 
 
-@pytest.mark.parametrize("theme", ["opsroom-light", "high-contrast", "colour-blind-safe"])
+@pytest.mark.parametrize(
+    "theme",
+    ["opsroom-light", *(pytest.param(name, marks=pytest.mark.soak) for name in ("high-contrast", "colour-blind-safe"))],
+)
 async def test_every_theme(tmp_path: Path, picture: Picture, theme: str) -> None:
     async with an_office(tmp_path / "c") as office:
         await a_busy_board(office)

@@ -58,7 +58,11 @@ async def a_second_round(office: Office) -> int:
     return goal
 
 
-@pytest.mark.parametrize("size", [WIDE, HOME, SMALL, TINY], ids=["wide", "home", "small", "tiny"])
+@pytest.mark.parametrize(
+    "size",
+    [pytest.param(WIDE, marks=pytest.mark.soak), HOME, pytest.param(SMALL, marks=pytest.mark.soak), TINY],
+    ids=["wide", "home", "small", "tiny"],
+)
 async def test_coverage_and_history_at_every_size(tmp_path: Path, picture: Picture, size: tuple[int, int]) -> None:
     async with an_office(tmp_path / "c") as office:
         goal = await a_second_round(office)

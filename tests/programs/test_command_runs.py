@@ -176,7 +176,7 @@ async def test_floods_long_lines_and_colours_are_read(tmp_path: Path) -> None:
     code = (
         BEGIN
         + r"""
-for number in range(20000):
+for number in range(5000):
     print("x" * 60)
 sys.stdout.write("y" * 20 * 1024 * 1024 + "\n")
 for number in range(30000):

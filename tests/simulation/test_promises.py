@@ -58,7 +58,7 @@ async def steps(simulation: Simulation, number: int, *, kindly: bool | None = No
 # One winner a claim --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("size", [40, large(1000)])
+@pytest.mark.parametrize("size", [16, large(40), large(1000)])
 async def test_each_of_many_tasks_has_one_winner_among_as_many_agents(size: int, tmp_path: Path) -> None:
     async with a_simulation(tmp_path, staff=staff_of(size), caps=WIDE) as simulation:
         simulation.agents.troubled = frozenset()
@@ -144,7 +144,7 @@ async def test_liars_get_nothing_done_that_nobody_else_approved(tmp_path: Path) 
             assert outputs[-1]["content"] == "43 files"
 
 
-@pytest.mark.parametrize("risk", ["standard", "high"])
+@pytest.mark.parametrize("risk", ["standard", large("high")])
 async def test_a_reviewer_who_refuses_everything_brings_it_before_the_operator(risk: str, tmp_path: Path) -> None:
     async with a_simulation(tmp_path, habits=GOOD.but(refuse=1, rebut=0.5)) as simulation:
         await a_goal(simulation, 2, risk=risk)
