@@ -125,8 +125,10 @@ async def test_a_run_killed_between_its_start_and_its_first_act_does_nothing(sim
 
 async def test_a_killed_run_is_cancelled_and_its_last_words_change_nothing(simulation: Simulation) -> None:
     refused = []
+    began = asyncio.Event()
 
     async def act(assignment: Assignment, desk: Desk) -> Outcome:
+        began.set()
         try:
             await asyncio.Event().wait()
         except asyncio.CancelledError:
@@ -141,7 +143,7 @@ async def test_a_killed_run_is_cancelled_and_its_last_words_change_nothing(simul
     simulation.dispatcher._runners = {"rehearsal": Playing(act)}
     number = await queue(simulation)
     await simulation.dispatcher.start_queued()
-    await asyncio.sleep(0.05)
+    await began.wait()
     await simulation.operator("KillRun", run=number)
     await simulation.settle()
     assert refused == ["Fenced"]
