@@ -185,6 +185,8 @@ AGENT_KEYS: tuple[tuple[str, str], ...] = (
     ("$", "Its budget: an amount in USD, and day, week, month or all"),
     ("n", "Hire an agent"),
     ("e", "Edit its name, duties, capabilities, manager, runner"),
+    ("r", "What it runs on: its settings, checked before they are sent"),
+    ("t", "Try one real call to what it runs on; it asks"),
     ("o", "The chart, the spending by goal and model, the facts"),
     ("P", "What it was told, and what it would be told now"),
     ("w", "Its newest run, live"),

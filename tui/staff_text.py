@@ -22,6 +22,7 @@ KIND = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
 SLUG = re.compile(r"[a-z][a-z0-9-]{0,39}")
 _MOVES = re.compile(r"([a-z][a-z0-9-]*)\s*>\s*(\S*)")
 _DOES = re.compile(r"([a-z][a-z0-9-]*)\s*:\s?(.*)")
+_SETTING = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}")
 _AMOUNT = re.compile(
     r"\$?\s*([0-9][0-9,]*(?:\.[0-9]{1,6})?)\s*(?:\$|usd)?(?:\s+(?:a\s+|in\s+)?([a-z]+))?", re.IGNORECASE
 )
@@ -197,6 +198,50 @@ def values_of(agent: AgentRecord, manager: str) -> dict[str, Any]:
         "name": agent.name, "capabilities": agent.capabilities, "manager": manager, "duties": agent.duties,
         "max_runs": agent.max_runs, "runner": dict(agent.runner),
     }  # fmt: skip
+
+
+def runner_lines(runner: Mapping[str, Any]) -> str:
+    """A runner's settings to edit, one a line: texts as they are where nothing else could be meant, others as JSON."""
+    named = sorted(runner, key=lambda name: name != "kind")
+    return "".join(f"{plain(str(name))}: {_setting(runner[name])}\n" for name in named)
+
+
+def _setting(value: Any) -> str:
+    is_clear = isinstance(value, str) and value == value.strip() and value and _said_as_json(value) is None
+    return value if is_clear and plain(value) == value else json.dumps(value, ensure_ascii=True)
+
+
+def _said_as_json(text: str) -> tuple[Any] | None:
+    try:
+        return (json.loads(text),)
+    except (ValueError, RecursionError):
+        return None
+
+
+def read_runner(text: str) -> tuple[dict[str, Any], list[Problem]]:
+    """The settings in such lines, or in one JSON object, and what is wrong line by line."""
+    kept = "\n".join(line for line in text.split("\n") if not line.startswith("#"))
+    if kept.lstrip().startswith("{"):
+        whole = _said_as_json(kept)
+        if whole is None or not isinstance(whole[0], dict):
+            return {}, [Problem(1, "this is no JSON object")]
+        return whole[0], []
+    found: dict[str, Any] = {}
+    problems = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.startswith("#") or not line.strip():
+            continue
+        name, colon, value = line.partition(":")
+        if not colon or not _SETTING.fullmatch(name.strip()):
+            problems.append(Problem(number, "write a setting and its value: model: qwen3"))
+        elif name.strip() in found:
+            problems.append(Problem(number, f"{name.strip()} is there twice"))
+        elif not value.strip():
+            problems.append(Problem(number, f"{name.strip()} has no value; take the line out for what is usual"))
+        else:
+            read = _said_as_json(value.strip())
+            found[name.strip()] = value.strip() if read is None else read[0]
+    return found, problems
 
 
 def changes_text(payload: Mapping[str, Any]) -> str:

@@ -30,3 +30,20 @@ def check_runner(runner: Mapping[str, Any], kinds: Collection[str]) -> None:
         module, _, name = _CHECKS[kind].partition(":")
         check: Callable[[Mapping[str, Any]], None] = getattr(importlib.import_module(module), name)
         check(runner)
+
+
+# module:class whose fields are the settings of a kind.
+_SETTINGS: Mapping[str, str] = {
+    "acp": "core.agents.acp.settings:AcpSettings",
+    "chat": "core.agents.chat.settings:RunnerSettings",
+    "command": "core.agents.programs.settings:CommandSettings",
+}
+
+
+def settings_words(kind: str) -> str:
+    """The names of the settings that a kind knows, in their order; empty for one that is not known."""
+    if kind not in _SETTINGS:
+        return ""
+    module, _, name = _SETTINGS[kind].partition(":")
+    model = getattr(importlib.import_module(module), name)
+    return ", ".join(model.model_fields)

@@ -58,6 +58,8 @@ class AgentsScreen(Screen[None]):
         Binding("dollar_sign", "act('budget')", "Budget", show=False),
         Binding("n", "act('hire')", "Hire", show=False),
         Binding("e", "act('edit')", "Edit", show=False),
+        Binding("r", "act('runner')", "What it runs on", show=False),
+        Binding("t", "act('call')", "Try one real call", show=False),
         Binding("B", "stage", "Stage B or A", show=False),
         Binding("H", "heartbeat", "Heartbeat now", show=False),
         Binding("P", "prompts", "What it is told", show=False),
@@ -240,7 +242,7 @@ class AgentsScreen(Screen[None]):
         if agent is not None and agent.status != AgentStatus.TERMINATED:
             hints += [
                 Hint("p", "resume" if agent.status == AgentStatus.PAUSED else "pause", 2), Hint("e", "edit", 3),
-                Hint("$", "budget", 4), Hint("x", "retire", 5),
+                Hint("r", "runner", 3), Hint("$", "budget", 4), Hint("x", "retire", 5), Hint("t", "try a call", 6),
             ]  # fmt: skip
             if agent.role == Role.CEO:
                 company = self.leading.view.company

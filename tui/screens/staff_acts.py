@@ -10,6 +10,7 @@ from tui.goal_text import first_of
 from tui.panes.composer import WHY
 from tui.screens.budgeting import ask_budget
 from tui.screens.lines_form import LinesForm, Save
+from tui.screens.runner_acts import RunnerActs
 from tui.staff_text import AGENT, HIRE, changed, lines_of, read_lines, values_of
 from tui.text import counted, one_line
 
@@ -24,6 +25,17 @@ class StaffActs:
     def __init__(self, screen: "AgentsScreen", leading: "Leading") -> None:
         self._screen = screen
         self._leading = leading
+        self._runners = RunnerActs(screen, leading)
+
+    def runner(self) -> None:
+        """Change what it runs on."""
+        if (agent := self._agent()) is not None:
+            self._runners.edit(agent, self._form)
+
+    def call(self) -> None:
+        """Try one real call, after a question."""
+        if (agent := self._agent()) is not None:
+            self._runners.call(agent)
 
     def _agent(self) -> AgentRecord | None:
         """The selected agent, unless it has retired."""
@@ -110,6 +122,8 @@ class StaffActs:
             if problems:
                 return first_of(problems)
             values["manager"] = values["manager"] or None
+            if values["runner"] != runner:
+                await self._runners.check(values["runner"])
             await self._screen.execute("HireAgent", **values)
             self._done(f"{values['slug']} is hired", values["runner"])
             return ""
@@ -128,6 +142,8 @@ class StaffActs:
             if problems:
                 return first_of(problems)
             if values:
+                if "runner" in values:
+                    await self._runners.check(values["runner"])
                 await self._screen.execute("EditAgent", agent=agent.slug, **values)
                 self._done(f"{agent.slug} is edited", values.get("runner"))
             else:

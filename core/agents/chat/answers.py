@@ -51,6 +51,21 @@ _TOLD = (
 )
 
 
+# One of each: without them small models choose the same action every time.
+_EXAMPLES: Mapping[RunKind, tuple[str, str]] = {
+    RunKind.BROADCAST: (
+        "For an agent that is able to do `maps`:\n"
+        'T7 "Draw the park": {"text": "It asks for a map, and I draw maps.", "task_id": 7, "action": "claim"}\n'
+        'T8 "Bake the bread": {"text": "It asks for bread, not for maps.", "task_id": 8, "action": "silence"}\n'
+        'T9 "Print the map": {"text": "The map is 40 cm wide: take large paper.", "task_id": 9, "action": "observe"}',
+        "假设某代理的能力是 `maps`：\n"
+        'T7「画公园」：{"text": "需要地图，而我画地图。", "task_id": 7, "action": "claim"}\n'
+        'T8「烤面包」：{"text": "需要面包，我不懂。", "task_id": 8, "action": "silence"}\n'
+        'T9「印地图」：{"text": "地图宽 40 厘米，请用大纸。", "task_id": 9, "action": "observe"}',
+    ),
+}
+
+
 class Unfit(Exception):
     """This kind of run asks for more than such an answer can say; the text is for people."""
 
@@ -90,7 +105,8 @@ class SchemaAnswers:
         """The lasting layers of the prompt, with how to answer in the place of what can be called."""
         layers = [layer.text for layer in prompt.layers if layer.name in STABLE and layer.name is not LayerName.API]
         lines = "\n".join(f"- {name}: {words[self._zh]}" for name, words in self._words.items())
-        return "\n\n".join([*layers, _TOLD[self._zh].format(actions=lines)])
+        examples = _EXAMPLES.get(self._assignment.run.kind, ("", ""))[self._zh]
+        return "\n\n".join(part for part in (*layers, _TOLD[self._zh].format(actions=lines), examples) if part)
 
     def understood(self, answer: Answer) -> Answer:
         """The answer with the calls that it means, or as the word of silence; as it is, with a `problem`, else."""
