@@ -13,7 +13,7 @@ from core.commands.registry import Answer, build
 from core.commands.ticks import ExpireApproval
 from core.domain.actors import Agent, System
 from core.domain.entities import Approval, Event
-from core.domain.errors import OpsroomError
+from core.domain.errors import Conflict, OpsroomError
 from core.domain.limits import PERMISSIONS_WAITING
 from core.domain.permissions import Permission, Permit, Wish, asked
 from core.domain.states import ApprovalStatus
@@ -95,7 +95,11 @@ class Asking:
         return said
 
     async def _put(self, command: AskPermission) -> Permission:
-        answer: Answer = await self._door.execute(self._actor, command)
+        try:
+            answer: Answer = await self._door.execute(self._actor, command)
+        except Conflict as problem:
+            # E.g. the program has put a question by its own access to the board, which still waits.
+            return Permission(Permit.REFUSED, str(problem))
         if "waits" not in answer:
             return Permission(Permit(answer["permit"]), str(answer["note"]))
         number = int(answer["waits"])

@@ -259,6 +259,19 @@ async def test_a_program_that_no_longer_wants_it_takes_its_question_back(simulat
     assert asks.permits == [Permit.ONCE]
 
 
+async def test_a_question_that_its_program_put_by_itself_is_answered_first(simulation: Simulation) -> None:
+    class Twice(Asks):
+        async def run(self, assignment: Assignment, desk: Desk) -> Outcome:
+            await desk.call("AskPermission", title="By HTTP", kind="other")
+            return await super().run(assignment, desk)
+
+    asks = Twice(TESTS)
+    await begin(simulation, asks)
+    assert (await over(simulation)).status == RunStatus.SUCCEEDED
+    assert asks.permits == [Permit.REFUSED]
+    assert "already asks this" in asks.answers[0].note
+
+
 async def test_a_wish_of_any_size_is_asked_and_its_hash_is_of_the_whole(simulation: Simulation) -> None:
     def huge(last: str) -> Wish:
         long = "echo " + "a" * 1_000_000 + last
