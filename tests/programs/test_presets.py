@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.agents.programs.parsers import ClaudeParser, CodexParser, OpencodeParser
+from core.agents.programs.parsers import ClaudeParser, CodexParser, GeminiParser, OpencodeParser
 from core.agents.programs.pieces import Finished, Parser, Piece
 from core.domain.entities import Run
 from core.domain.states import RunStatus, TaskStatus
@@ -108,14 +108,14 @@ GARBAGE = [
         json.dumps({"type": kind, **dict.fromkeys(("message", "item", "part", "usage", "error", "result"), value)})
         for kind in (
             "system", "assistant", "user", "result", "thread.started", "item.completed", "turn.completed",
-            "turn.failed", "step_start", "text", "tool_use", "step_finish", "error",
+            "turn.failed", "step_start", "text", "tool_use", "step_finish", "error", "init", "message", "tool_result",
         )
         for value in (None, 7, "x", [], [7], {"content": [7, {"type": "text"}]}, {"type": 7, "usage": "x", "cost": -1})
     ),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("parser", [ClaudeParser(), CodexParser(), OpencodeParser()])
+@pytest.mark.parametrize("parser", [ClaudeParser(), CodexParser(), OpencodeParser(), GeminiParser()])
 def test_whatever_a_line_holds_it_is_read(parser: Parser) -> None:
     for line in GARBAGE:
         pieces: list[Piece] = parser.take(line)

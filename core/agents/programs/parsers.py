@@ -66,6 +66,8 @@ class ClaudeParser:
         match facts.get("type"):
             case "system" if facts.get("subtype") == "init":
                 return [SessionIs(word(facts.get("session_id")))]
+            case "system" if facts.get("subtype") == "api_retry":
+                return [self._refused(facts)]
             case "assistant":
                 pieces = [piece for part in content if (piece := self._part(part)) is not None]
                 before, self._answer = self._answer, word(message.get("id"))
@@ -90,6 +92,12 @@ class ClaudeParser:
                 return Resulted(word(part.get("tool_use_id")), _text_of(part.get("content")), failed)
             case _:
                 return None
+
+    def _refused(self, facts: Mapping[str, Any]) -> Piece:
+        why = f"{word(facts.get('error_status'))} {word(facts.get('error'))}".strip()
+        seconds = round(number(facts.get("retry_delay_ms")) / 1000)
+        count = f"{number(facts.get('attempt'))} of {number(facts.get('max_retries'))}"
+        return Noted(f"its provider refused ({why[:200]}); it asks again in {seconds} s ({count})")
 
     def _result(self, facts: Mapping[str, Any]) -> list[Piece]:
         usage = mapping(facts.get("usage"))
