@@ -35,10 +35,10 @@ def say(text, kind="agent_message_chunk"):
     update(kind, content={"type": "text", "text": text})
 
 def ask_later(number, options=None, **tool):
-    waiting[number] = queue.Queue()
+    answer = waiting[number] = queue.Queue()  # ours may come before this returns
     asked = {"sessionId": SESSION, "toolCall": tool, "options": OPTIONS if options is None else options}
     send(id=number, method="session/request_permission", params=asked)
-    return waiting[number]
+    return answer
 
 def ask(number="p-1", **tool):
     return ask_later(number, **{"toolCallId": "t-1", "title": "run it", "kind": "execute", **tool}).get()["outcome"]
