@@ -5,14 +5,12 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx2
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from mcp import Client, MCPError, StdioServerParameters
-from mcp.client.streamable_http import streamable_http_client
 
 from core.agents.access import Access
 from core.domain.actors import Agent, Operator
@@ -25,10 +23,17 @@ from core.server.mcp import OF_OPERATOR, VERSIONS, answer
 from tests.command_line import environment
 from tests.server.served import CORA, a_served_company
 
+if TYPE_CHECKING:
+    # Two seconds of import, and every test process collects this file.
+    from mcp import Client, StdioServerParameters
+
 
 @asynccontextmanager
-async def connected(url: str, token: str, **more: Any) -> AsyncIterator[Client]:
+async def connected(url: str, token: str, **more: Any) -> AsyncIterator["Client"]:
     """The official client at this address."""
+    from mcp import Client
+    from mcp.client.streamable_http import streamable_http_client
+
     headers = {"Authorization": f"Bearer {token}"}
     async with (
         httpx2.AsyncClient(headers=headers, trust_env=False, timeout=60) as http,
@@ -92,6 +97,8 @@ async def test_a_run_works_and_reads_what_it_is_refused(tmp_path: Path) -> None:
                 for _ in range(2)
             ]
             assert json.loads(text_of(once[0])) == json.loads(text_of(once[1]))
+            from mcp import MCPError
+
             with pytest.raises(MCPError):
                 await client.get_prompt("another")
             await served.end_one(access)
@@ -191,7 +198,9 @@ def examples(count: int) -> list[tuple[Any, Caller]]:
     return made
 
 
-def program(home: Path, *words: str, access: Access | None = None) -> StdioServerParameters:
+def program(home: Path, *words: str, access: Access | None = None) -> "StdioServerParameters":
+    from mcp import StdioServerParameters
+
     more = {} if access is None else access.environment
     return StdioServerParameters(
         command=sys.executable, args=["-m", "tui.cli", "mcp", *words], env=environment(home, **more), cwd=home
@@ -199,6 +208,8 @@ def program(home: Path, *words: str, access: Access | None = None) -> StdioServe
 
 
 async def test_a_program_that_starts_servers_itself_has_the_same(tmp_path: Path) -> None:
+    from mcp import Client
+
     async with a_served_company(tmp_path / "acme") as served:
         work, other = await served.working_run(), await served.run(CORA)
         async with Client(program(tmp_path, access=work)) as client:
