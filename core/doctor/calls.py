@@ -146,7 +146,8 @@ async def _program(
         there = settings.model_copy(update={"cwd": scratch})
         place = await place_of(there, start.argv, folder, agent, ours)
         heard = _Heard(startable.parser(settings))
-        environment = environment_of(ours, (*place.named, *start.names), _without_board(start))
+        told = _told(start, folder / "homes" / agent)
+        environment = environment_of(ours, (*place.named, *start.names), told)
         end = await _through((place.argv[0], *start.argv[1:]), Path(scratch), environment, there, heard, seconds)
     finally:
         await asyncio.to_thread(shutil.rmtree, scratch, True)
@@ -155,8 +156,10 @@ async def _program(
     return Called(agent, not problem, words, clock() - began, heard.tokens_in, heard.tokens_out, heard.cost_micros)
 
 
-def _without_board(start: Start) -> dict[str, str]:
-    return {name: value for name, value in start.environment.items() if name not in ("OPSROOM_URL", "OPSROOM_RUN")}
+def _told(start: Start, home: Path) -> dict[str, str]:
+    """Its variables without the way to the board; its login lies in a home of its own, if it has one."""
+    told = {name: value for name, value in start.environment.items() if name not in ("OPSROOM_URL", "OPSROOM_RUN")}
+    return {**told, **dict.fromkeys(start.homes, str(home.absolute()))}
 
 
 async def _through(

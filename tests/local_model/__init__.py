@@ -1,0 +1,1 @@
+"""A real small model on this machine answers by a schema in real companies: `make local-model`, never in CI."""
