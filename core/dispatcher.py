@@ -152,6 +152,9 @@ class Dispatcher:
         for event in events:
             if event.kind == "RunKilled" and (task := self._tasks.get(event.entity_id)) is not None:
                 task.cancel()
+            if event.kind == "RunLost" or (event.kind == "RunKilled" and event.entity_id in self._tasks):
+                told = {"status": str(event.changed["status"]), "exit": event.changed["exit_kind"]}
+                self._transcripts.opened(event.entity_id)("outcome", {**told, "detail": event.changed["detail"]})
             if event.kind in _ATTACHED:
                 self._hear_hand(event)
             if event.kind in _WAKES:

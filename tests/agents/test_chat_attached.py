@@ -1,6 +1,8 @@
 """The operator's hand on a chat agent's run: words into it are heard once or told as unheard; it pauses and goes on."""
 
 import asyncio
+import contextlib
+import random
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -149,3 +151,43 @@ async def test_who_cannot_hear_is_named_with_what_to_do_instead(tmp_path: Path) 
                 await model.office.do(command, run=run.id, **more)
             assert "Comment on T1" in refused.value.hint
         await model.office.do("KillRun", run=run.id)
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_whenever_words_are_said_each_reaches_the_model_once_or_is_told_as_unheard(
+    tmp_path: Path, seed: int
+) -> None:
+    chance, loop = random.Random(seed), asyncio.get_running_loop()
+    ends_at = chance.randrange(1, 6)
+    with ModelServer() as server:
+        async with an_office(tmp_path / "company", server) as office, asyncio.timeout(PATIENCE_S):
+            office.script.set(broadcast=CLAIM, execute=(STARTED, Turn("I think."), *WORK[1:]))
+            asked: list[str] = []
+
+            async def meddle(run: int, turn: int) -> None:
+                for number in range(chance.randrange(3)):
+                    with contextlib.suppress(Conflict):
+                        await office.do("SpeakToRun", run=run, text=f"word {turn}.{number};")
+                if turn == ends_at:
+                    await office.do("KillRun", run=run)
+
+            def hear(kind: str, request: Asked) -> None:
+                if kind == "execute":
+                    asked.append(str(request.body))
+                    run = office.run(RunKind.EXECUTE)
+                    number = asyncio.run_coroutine_threadsafe(run, loop).result(PATIENCE_S).id
+                    asyncio.run_coroutine_threadsafe(meddle(number, len(asked)), loop).result(PATIENCE_S)
+
+            await office.ended("broadcast")
+            office.script.hear = hear
+            run = await office.ended(RunKind.EXECUTE)
+            told = await office.transcript(run)
+            remarks = await office.all(Remark)
+            for remark in remarks:
+                assert all(body.count(remark.body) <= 1 for body in asked)
+                reached = any(remark.body in body for body in asked)
+                assert remark.status in ("heard", "unheard")
+                # Taken up before a request that a kill then forestalled: heard by the run, which ended by that kill.
+                assert reached or remark.status == "unheard" or run.status == RunStatus.KILLED
+                assert not (reached and remark.status == "unheard")
+                assert told.count(f'"kind": "{remark.status}", "remark": {remark.id}') == 1
