@@ -100,6 +100,8 @@ async def test_a_program_that_only_talks_is_reminded_twice(tmp_path: Path) -> No
         run = await office.ended("execute")
         assert (run.status, run.exit_kind) == (RunStatus.PROTOCOL_VIOLATION, "no_board_call")
         assert "after 2 reminders" in run.detail
+        told = await office.transcript(run)
+        assert [f"reminded ({count} of 2)" in told for count in (1, 2, 3)] == [True, True, False]
 
 
 GARBAGE = [

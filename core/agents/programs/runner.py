@@ -58,6 +58,7 @@ class CommandRunner:
         for name in place.missing:
             desk.tell(Told.NOTICE, text=f"the variable {name} is not set: the program goes without it")
         work = _Work(assignment, desk, settings, program, place, self._ours)
+        assignment.access.secrets.extend(place.secrets)
         assignment.access.listeners.append(work.hear)
         try:
             outcome = await work.through()
@@ -110,18 +111,17 @@ class _Work:
     async def through(self) -> Outcome:
         """Run, and remind of what is owed where the program can be gone on with. Raises Fenced."""
         prompt = f"{self._assignment.prompt.text}\n\n{self._access.told(self._assignment.company.locale)}\n"
-        for reminders in range(REMINDERS + 1):
+        reminders = 0
+        while True:
             outcome = await self._once(prompt)
             if outcome is not None:
                 if outcome.exit_kind == "stuck":
                     await block_task(self._assignment, self._desk, outcome.detail)
                 return outcome
-            if not (self._program.resumes and self.watch.session):
+            if reminders == REMINDERS or not (self._program.resumes and self.watch.session):
                 return no_board_call(self.watch.last_words, reminders)
-            prompt = reminder(
-                self._desk, self._owed, self._access, self._assignment.company.locale, reminders + 1
-            )  # fmt: skip
-        return no_board_call(self.watch.last_words, REMINDERS)
+            reminders += 1
+            prompt = reminder(self._desk, self._owed, self._access, self._assignment.company.locale, reminders)
 
     async def _once(self, prompt: str) -> Outcome | None:
         self.watch.begin()
