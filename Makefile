@@ -22,7 +22,7 @@ demo: $(STAMP)
 	@$(BIN)/opsroom demo $(FOLDER)
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'not soak'
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'not soak and not agents'
 
 agents: $(STAMP)
 	$(BIN)/python -m tests.binaries.install $(AGENTS)
