@@ -129,10 +129,15 @@ async def test_a_call_of_the_boards_own_tools_is_not_asked_and_no_command_passes
 def work(prompt):
     own = ask("p-1", title="mcp__opsroom__ClaimTask", kind="other", rawInput={"task": 1})
     say(own.get("optionId"))
+    call = {"server": "opsroom", "tool": "ClaimTask", "arguments": {"task": 1}}
+    also = ask("p-2", toolCallId="t-2", title="mcp.opsroom.ClaimTask", kind="execute", rawInput=call)
+    say(chr(10) + "also " + also.get("optionId"))
     for number, tool in enumerate((
         {"title": "mcp__opsroom__ClaimTask", "kind": "execute", "rawInput": {"command": "mcp__opsroom__ClaimTask"}},
         {"title": "mcp__opsroom__NoSuchTool", "kind": "other", "rawInput": {}},
         {"title": "mcp__opsroom__ClaimTask; rm -r .", "kind": "other", "rawInput": {}},
+        {"title": "mcp.opsroom.ClaimTask", "kind": "execute", "rawInput": {**call, "server": "other"}},
+        {"title": "mcp.opsroom.ClaimTask", "kind": "execute", "rawInput": {**call, "command": "rm -r ."}},
     )):
         said = ask("q-" + str(number), toolCallId="u-" + str(number), **tool)
         say(chr(10) + "then " + (said.get("optionId") or "none"))
@@ -140,11 +145,12 @@ def work(prompt):
 """
     async with an_acp_office(tmp_path, code) as office:
         await office.begin()
-        for _ in range(3):
+        for _ in range(5):
             await answered(office, await pending(office), "refused")
         await office.idle()
         told = await office.transcript(await run_of(office))
-        assert told.count("then no") == 3
+        assert told.count("then no") == 5
+        assert "also once" in told
         assert '"text": "once' in told
 
 

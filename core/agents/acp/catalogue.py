@@ -1,5 +1,6 @@
 """How each known program that speaks the protocol is started, and in which mode it asks the operator: data."""
 
+import json
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -77,9 +78,10 @@ class Startable:
         if settings.model:
             told["OPSROOM_MODEL"] = settings.model
         by_model = row.model_set if settings.model else {}
-        for name, text in {**row.set, **by_model, **by_gateway.set}.items():
-            # The token stands in variables alone: arguments are seen by others.
-            told[name] = filled(text, {**values, "@TOKEN@": access.token})
+        for one in (row.set, by_model, by_gateway.set):
+            for name, text in one.items():
+                # The token stands in variables alone: arguments are seen by others.
+                told[name] = joined(told.get(name, ""), filled(text, {**values, "@TOKEN@": access.token}))
         return Start(tuple(filled(word, values) for word in words), told, tuple(row.env))
 
     def supervision(self, settings: AcpSettings) -> Supervision:
@@ -102,6 +104,23 @@ class Startable:
                 f'Take one of: {", ".join(self._row.asks)}; or let it act unasked: "unsupervised": true.',
             )
         return Supervision(settings.mode or self._row.asks[0], asks, free=False)
+
+
+def joined(before: str, after: str) -> str:
+    """What a variable is told later; settings in JSON (both begin with a brace) are put together, the later hold."""
+    if not (before.startswith("{") and after.startswith("{")):
+        return after
+    return json.dumps(_together(json.loads(before), json.loads(after)))
+
+
+def _together(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    both = {
+        name: _together(before[name], value)
+        if isinstance(value, dict) and isinstance(before.get(name), dict)
+        else value
+        for name, value in after.items()
+    }
+    return {**before, **both}
 
 
 @cache

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from core.agents.acp.session import SERVER
 from core.agents.acp.tools import Tool
 from core.agents.models.keys import Secret, scrub
 from core.agents.programs.scripts import mapping, word
@@ -105,10 +106,12 @@ def is_the_boards(tool: Tool) -> bool:
     """Whether it is a call of the board's own tools, which the board itself admits or refuses."""
     found = _BOARD.fullmatch(tool.title.strip())
     raw = mapping(tool.raw)
-    if found is None or tool.kind in _ACTS or tool.changes or any(name in raw for name in _COMMANDS):
+    if found is None or tool.changes or any(name in raw for name in _COMMANDS):
         return False
     name = found["last"] or found["first"]
-    return name in REGISTRY or name in READS
+    # codex-acp calls every tool of a server something that is executed, and tells the server and the tool apart.
+    is_told_apart = (raw.get("server"), raw.get("tool")) == (SERVER, name)
+    return (is_told_apart or tool.kind not in _ACTS) and (name in REGISTRY or name in READS)
 
 
 def wish_of(tool: Tool, cwd: str) -> Wish:
