@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from core.agents.metered import Metered
+from core.agents.models.keys import Secret
 from core.domain.errors import Invalid
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ class Access:
     Whoever has the token acts as the run: it goes into the program's environment or settings, never into a log.
     The `listeners` hear of each call, on the loop, before its answer is sent.
     `models` are the addresses of model providers behind the gateway by name, each ending before `/v1` or `/v1beta`; the
-    token of the run is their key. `wires` says what each speaks, `metered` what the run has used there.
+    token of the run is their key. `wires` says what each speaks, `metered` what the run has used there. What is among
+    the `secrets` reaches the board by no call of the run.
     """
 
     url: str
@@ -39,6 +41,7 @@ class Access:
     listeners: list[Callable[[Heard], None]] = field(default_factory=list, repr=False, compare=False)
     models: Mapping[str, str] = field(default_factory=dict)
     wires: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    secrets: list[Secret] = field(default_factory=list, repr=False, compare=False)
     metered: Metered = field(default_factory=Metered, repr=False, compare=False)
 
     @property

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from core.agents.access import Heard
+from core.agents.models.keys import scrub, scrubbed
 from core.blackboard.readers import Readers
 from core.blackboard.writer import Writer
 from core.commands.door import Door
@@ -65,6 +66,9 @@ async def call(
     backend: Backend, caller: Caller, name: str, arguments: dict[str, Any], key: str | None = None
 ) -> Answer:
     """Carry out a command or answer a query for a caller. Raises an OpsroomError; then nothing was written."""
+    if caller.secrets:
+        # The board, its events and the transcript are kept: no key of a program may get there by its own calls.
+        arguments, key = scrubbed(arguments, caller.secrets), None if key is None else scrub(key, caller.secrets)
     try:
         answer = await _carried_out(backend, caller, name, arguments, key)
     except OpsroomError as error:

@@ -2,15 +2,16 @@
 
 import hashlib
 import os
-import secrets
 import stat
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from secrets import token_urlsafe
 
 from core.agents.access import Heard
+from core.agents.models.keys import Secret
 from core.agents.runner import Assignment
 from core.commands.registry import REGISTRY
 from core.domain.actors import Agent, Operator
@@ -50,13 +51,15 @@ class Commissioned:
 class Caller:
     """Who sends a request. `run` is None for the operator, whom the door alone restricts; `listeners` hear.
 
-    `passage` is a run's way to a model provider, None for those that have none.
+    `passage` is a run's way to a model provider, None for those that have none. `secrets` are what its program knows
+    and the board must not.
     """
 
     actor: Operator | Agent
     run: Commissioned | None = None
     listeners: Sequence[Callable[[Heard], None]] = field(default=(), repr=False, compare=False)
     passage: Passage | None = field(default=None, repr=False, compare=False)
+    secrets: Sequence[Secret] = field(default=(), repr=False, compare=False)
 
     def require(self, name: str) -> None:
         """Raises Forbidden for a command or query that this run is not offered, Invalid if there is none such."""
@@ -135,17 +138,17 @@ class Tokens:
     """The tokens that this process gave out. `clock` gives seconds that never go back; `make` a new secret."""
 
     clock: Callable[[], float] = time.monotonic
-    make: Callable[[], str] = lambda: secrets.token_urlsafe(32)
+    make: Callable[[], str] = lambda: token_urlsafe(32)
     _held: dict[str, _Held] = field(default_factory=dict, repr=False)
     _ended: "OrderedDict[str, int]" = field(default_factory=OrderedDict, repr=False)
 
     def give(
         self, actor: Agent, run: Commissioned, listeners: Sequence[Callable[[Heard], None]] = (),
-        passage: Passage | None = None,
+        passage: Passage | None = None, secrets: Sequence[Secret] = (),
     ) -> str:  # fmt: skip
         """A token for one run (agent, run and fence); it ends with `end`."""
         token = f"run-{actor.run_id}-{self.make()}"
-        self._hold(token, Caller(actor, run, listeners, passage))
+        self._hold(token, Caller(actor, run, listeners, passage, secrets))
         return token
 
     def admit_operator(self, token: str) -> None:
@@ -243,7 +246,7 @@ def operator_token(folder: Path) -> str:
     except FileExistsError:
         return _read(path)
     with os.fdopen(handle, "w") as file:
-        token = f"operator-{secrets.token_urlsafe(32)}"
+        token = f"operator-{token_urlsafe(32)}"
         file.write(f"{token}\n")
     return token
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from core.agents.access import Access, Heard
 from core.agents.metered import Metered
+from core.agents.models.keys import Secret
 from core.agents.runner import Assignment
 from core.commands.door import Door
 from core.company import OpenCompany, socket_path
@@ -96,9 +97,11 @@ class Doors:
         if passage is not None:
             models = {passage.name: f"{url}/gateway/{passage.name}"}
             wires = {passage.name: tuple(map(str, passage.provider.wires))}
-        token = self._tokens.give(actor, commissioned(assignment), listeners, passage)
+        secrets: list[Secret] = []
+        token = self._tokens.give(actor, commissioned(assignment), listeners, passage, secrets)
+        secrets.append(Secret(token))
         try:
-            yield Access(url, token, actor.run_id, listeners, models, wires, metered)
+            yield Access(url, token, actor.run_id, listeners, models, wires, secrets, metered)
         finally:
             self._tokens.end(token)
             if passage is not None:

@@ -225,4 +225,4 @@ def test_every_company_can_run_chat_agents_and_its_prices_are_read(tmp_path: Pat
     config = Config(name="x", prices={"my model": PriceConfig(tokens_in=0.1, tokens_out=0)})
     write_config(tmp_path, config)
     assert read_config(tmp_path) == config
-    assert set(runners_for(config)) == set(runner_kinds(config)) == {"chat", "command"}
+    assert set(runners_for(config)) == set(runner_kinds(config)) == {"acp", "chat", "command"}

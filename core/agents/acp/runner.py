@@ -74,6 +74,7 @@ class AcpRunner:
             desk.tell(Told.NOTICE, text=f"the variable {name} is not set: the program goes without it")
         environment = environment_of(self._ours, (*place.named, *start.names), start.environment)
         work = _Work(assignment, desk, settings, program, how, place)
+        assignment.access.secrets.extend(place.secrets)
         assignment.access.listeners.append(work.hear)
         try:
             outcome = await work.through(environment)

@@ -5,7 +5,7 @@ from contextlib import aclosing
 from dataclasses import replace
 
 from core.agents.chat.meter import Meter
-from core.agents.chat.telling import Saying, clean
+from core.agents.chat.telling import Saying
 from core.agents.models.client import ModelClient
 from core.agents.models.conversation import (
     Answer,
@@ -17,7 +17,7 @@ from core.agents.models.conversation import (
     Thought,
 )
 from core.agents.models.errors import RETRIED, ModelError
-from core.agents.models.keys import Secret, scrub
+from core.agents.models.keys import Secret, scrub, scrubbed
 from core.agents.runner import Desk, Told
 
 
@@ -83,7 +83,7 @@ def _cleaned(answer: Answer, secrets: tuple[Secret, ...]) -> Answer:
 def _arguments(arguments: Mapping[str, object] | None, secrets: tuple[Secret, ...]) -> Mapping[str, object] | None:
     if arguments is None or not secrets:
         return arguments
-    cleaned: dict[str, object] = clean(arguments, secrets)
+    cleaned: dict[str, object] = scrubbed(arguments, secrets)
     return cleaned
 
 

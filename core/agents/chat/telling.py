@@ -1,8 +1,7 @@
 """What a model says, told to the transcript and the room in lines instead of letters, without secrets."""
 
 import time
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from core.agents.models.client import Notice
 from core.agents.models.errors import Failure
@@ -64,17 +63,6 @@ class Saying:
         self._told += len(text)
         room = _TOLD_MAX - (self._told - len(text))
         self._desk.say(said if len(said) <= room else said[:room] + "…")
-
-
-def clean(value: Any, secrets: tuple[Secret, ...]) -> Any:
-    """The same plain JSON without secrets in its texts."""
-    if isinstance(value, str):
-        return scrub(value, secrets)
-    if isinstance(value, Mapping):
-        return {scrub(name, secrets): clean(part, secrets) for name, part in value.items()}
-    if isinstance(value, list):
-        return [clean(part, secrets) for part in value]
-    return value
 
 
 def notice_words(notice: Notice) -> str:

@@ -6,7 +6,8 @@ import importlib
 import json
 import os
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
 from urllib.parse import quote
 
 from core.domain.errors import Forbidden, Invalid, NotFound
@@ -81,6 +82,17 @@ def scrub(text: str, secrets: Iterable[Secret]) -> str:
         for form in {value, json.dumps(value)[1:-1], quote(value, safe=""), base64.b64encode(value.encode()).decode()}:
             text = text.replace(form, REMOVED)
     return text
+
+
+def scrubbed(value: Any, secrets: Collection[Secret]) -> Any:
+    """The same plain JSON without secrets in its texts."""
+    if isinstance(value, str):
+        return scrub(value, secrets)
+    if isinstance(value, Mapping):
+        return {scrub(name, secrets): scrubbed(part, secrets) for name, part in value.items()}
+    if isinstance(value, list):
+        return [scrubbed(part, secrets) for part in value]
+    return value
 
 
 def _checked(value: str, place: str) -> Secret:
