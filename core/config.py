@@ -96,11 +96,11 @@ def read_config(folder: Path) -> Config:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise Invalid(f"{path} is not valid TOML: {error}.", "Mend that line; nothing was changed.") from None
     except ValidationError as error:
-        problems = "; ".join(f"{'.'.join(map(str, item['loc']))}: {_in_words(item)}" for item in error.errors())
+        problems = "; ".join(f"{'.'.join(map(str, item['loc']))}: {wrong_setting(item)}" for item in error.errors())
         raise Invalid(f"{path} has wrong settings: {problems}.", "Mend them; nothing was changed.") from None
 
 
-def _in_words(problem: "ErrorDetails") -> str:
+def wrong_setting(problem: "ErrorDetails") -> str:
     """What is wrong with one setting, in the words of whoever writes it."""
     wanted = _WANTED.get(problem["type"])
     if problem["type"] == "extra_forbidden":

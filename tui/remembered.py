@@ -1,0 +1,149 @@
+"""What the room remembers between starts: `state.json` in the state folder. Nothing that a person wrote as a setting.
+
+It is written off the loop and in one piece; a file that cannot be understood is told and put aside.
+"""
+
+import asyncio
+import contextlib
+import fcntl
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+FILE = "state.json"
+_MOST_BYTES = 1024 * 1024
+
+
+class Layout(BaseModel):
+    """How the panes of the room stand: shares of the body in percent, and what is hidden."""
+
+    model_config = ConfigDict(extra="ignore")
+    left: int = Field(50, ge=20, le=80)  # of the width; the detail has the rest
+    inbox: int = Field(40, ge=15, le=85)  # of the left side's height; the board has the rest
+    hidden: tuple[str, ...] = Field((), max_length=10)
+
+
+class Remembered(BaseModel):
+    """Everything that is remembered. A field that another version wrote is kept in the file."""
+
+    model_config = ConfigDict(extra="ignore")
+    mode: str = Field("home", max_length=100)
+    theme: str = Field("", max_length=100)
+    layout: Layout | None = None
+    recent: tuple[str, ...] = Field((), max_length=50)  # folders of companies, the newest first
+    reasons: tuple[str, ...] = Field((), max_length=200)  # reasons that were written, the newest first
+
+
+def state_file() -> Path:
+    """Where it lies, e.g. `~/.local/state/opsroom/state.json` (XDG_STATE_HOME)."""
+    return Path(platformdirs.user_state_dir("opsroom")) / FILE
+
+
+class Memory:
+    """What is remembered now. Without a `path` it is forgotten at the end, as in tests.
+
+    `now` is read at once and changed by `keep`. Two rooms share the file: each writes only what it changed.
+    """
+
+    def __init__(self, path: Path | None = None, tell: Callable[[str], None] = lambda _problem: None) -> None:
+        self.path = path
+        self.now = Remembered()
+        self.problem = ""
+        self.tell = tell
+        self._changed: dict[str, Any] = {}
+        self._saving: asyncio.Task[None] | None = None
+
+    @classmethod
+    def read(cls, path: Path | None) -> "Memory":
+        """What a file holds; blocks. A broken file is put aside, and `problem` tells it."""
+        memory = cls(path)
+        if path is not None:
+            memory.now = memory._understood(memory._on_disk())
+        return memory
+
+    def keep(self, **changes: Any) -> None:
+        """Remember these fields from now on; written soon, off the loop. Raises ValidationError for a wrong value."""
+        self.now = Remembered.model_validate({**self.now.model_dump(), **changes})
+        written = self.now.model_dump(mode="json")
+        self._changed.update({name: written[name] for name in changes})
+        if self.path is not None and (self._saving is None or self._saving.done()):
+            self._saving = asyncio.get_running_loop().create_task(self._save())
+
+    async def settle(self) -> None:
+        """Wait until everything is written."""
+        if self._saving is not None:
+            await asyncio.wait({self._saving})
+
+    async def _save(self) -> None:
+        while self._changed:
+            changed, self._changed = self._changed, {}
+            try:
+                await asyncio.to_thread(self._write, changed)
+            except OSError as error:
+                self._told(f"{self.path} cannot be written: {error.strerror}. What is chosen is kept until you leave.")
+
+    def _told(self, problem: str) -> None:
+        # once: the next change would fail in the same way
+        if problem != self.problem:
+            self.problem = problem
+            self.tell(problem)
+
+    # ------------------------------------------------------------- the file; all of it blocks
+
+    def _write(self, changed: dict[str, Any]) -> None:
+        assert self.path is not None
+        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with _locked(self.path.with_name(f"{FILE}.lock")):
+            text = json.dumps({**self._on_disk(), **changed}, ensure_ascii=True, indent=1)
+            draft = self.path.with_name(f"{FILE}.{os.getpid()}.tmp")
+            try:
+                draft.write_text(text + "\n", encoding="utf-8")
+                os.replace(draft, self.path)
+            finally:
+                draft.unlink(missing_ok=True)
+
+    def _on_disk(self) -> dict[str, Any]:
+        assert self.path is not None
+        try:
+            with self.path.open("rb") as file:
+                data = file.read(_MOST_BYTES + 1)
+            found = json.loads(data)
+            if isinstance(found, dict):
+                return found
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            self._told(f"{self.path} cannot be read: {error.strerror}. The room starts as if it were the first time.")
+            return {}
+        except (ValueError, RecursionError):
+            pass
+        self._put_aside("is broken")
+        return {}
+
+    def _understood(self, found: dict[str, Any]) -> Remembered:
+        """What is right is taken; one wrong field does not cost the others."""
+        try:
+            return Remembered.model_validate(found)
+        except ValidationError as error:
+            wrong = {str(item["loc"][0]) for item in error.errors()}
+        self._put_aside(f"holds wrong values ({', '.join(sorted(wrong))})")
+        return Remembered.model_validate({name: value for name, value in found.items() if name not in wrong})
+
+    def _put_aside(self, why: str) -> None:
+        assert self.path is not None
+        aside = self.path.with_name(f"{FILE}.broken")
+        with contextlib.suppress(OSError):
+            os.replace(self.path, aside)
+        self._told(f"What was remembered {why}: it was put aside as {aside}.")
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    with path.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
