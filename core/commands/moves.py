@@ -138,8 +138,9 @@ def _let_go(act: Act, task: Task) -> None:
     tx = act.tx
     cancel_questions(act, f"task:{task.id}")
     for run in tx.select(Run, "task_id = :task AND status IN ('queued', 'starting', 'running')", task=task.id):
-        # Who was asked something about it may still answer.
-        if run.kind != RunKind.MENTION and (act.run is None or run.id != act.run.id):
+        # Who was asked something about it may still answer; whose work was approved may still come to its own end.
+        over = run.kind == RunKind.EXECUTE and run.status == RunStatus.RUNNING and task.status == TaskStatus.DONE
+        if run.kind != RunKind.MENTION and not over and (act.run is None or run.id != act.run.id):
             kill_run(act, run, f"{task.name_tag} is {task.status}")
     if task.round_id is not None:
         _count_down(act, tx.get(Round, task.round_id))

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from core.domain.entities import Approval, Goal, Review, Round, Task
-from core.domain.errors import Conflict, Forbidden, Invalid
+from core.domain.entities import Approval, Goal, Review, Round, Run, Task
+from core.domain.errors import Conflict, Fenced, Forbidden, Invalid
 from core.domain.limits import FOLLOW_UPS_A_REVIEW
-from core.domain.states import Dimension, GoalStatus, RoundStatus, RunKind, TaskStatus
+from core.domain.states import Dimension, GoalStatus, RoundStatus, RunKind, RunStatus, TaskStatus
 from tests.unit.world import FINDING, FIVE, HANDOFF, World
 
 THREE = {"goal_clear": "yes", "covered": "yes", "next_step": "so"}
@@ -28,6 +28,17 @@ async def test_approved_work_is_done_and_its_reviewer_named(world: World) -> Non
     assert (await world.task(task.id)).status == TaskStatus.DONE
     rows = await world.read(lambda tx: tx.all("SELECT reviewer, verdict FROM reviews"))
     assert rows == [{"reviewer": "rita", "verdict": "approved"}]
+
+
+async def test_a_run_whose_work_is_approved_before_its_program_has_ended_comes_to_its_own_end(world: World) -> None:
+    task, ada = await world.a_task("review")
+    assert ada is not None
+    await world.reviewed(task.id)
+    assert (await world.task(task.id)).status == TaskStatus.DONE
+    with pytest.raises(Fenced):
+        await world.do(ada, "AddOutput", task=task.id, type="document", title="More", content="too late")
+    await world.finish(ada)
+    assert (await world.find(Run, ada.run_id)).status == RunStatus.SUCCEEDED
 
 
 async def test_needed_revision_goes_back_to_the_same_agent_with_a_new_fence(world: World) -> None:
