@@ -89,6 +89,41 @@ def work(prompt):
         assert "run it: use the other printer" in await office.transcript(await run_of(office))
 
 
+BREAKS_OFF = """
+PROMPTS = []
+def work(prompt):
+    PROMPTS.append(prompt)
+    if len(PROMPTS) <= TIMES:
+        ask("p-" + str(len(PROMPTS)), rawInput={"command": COMMAND + str(len(PROMPTS))})
+        return "cancelled"
+    say(prompt + chr(10) + "NO_REPLY")
+"""
+
+
+async def test_a_turn_that_a_refusal_has_ended_is_gone_on_with_and_no_reminder(tmp_path: Path) -> None:
+    async with an_acp_office(tmp_path, "TIMES, COMMAND = 3, 'make '" + BREAKS_OFF) as office:
+        await office.begin()
+        for _ in range(3):
+            await answered(office, await pending(office), "refused", "use the other printer")
+        await office.idle()
+        run = await run_of(office)
+        told = await office.transcript(run)
+        assert (run.status, run.exit_kind) == (RunStatus.SUCCEEDED, "no_reply"), run.detail
+        assert "run it: use the other printer" in told
+        assert "reminded" not in told
+
+
+async def test_one_that_wants_what_was_refused_again_and_again_comes_to_an_end(tmp_path: Path) -> None:
+    code = "TIMES, COMMAND = 500, 'make #'" + BREAKS_OFF.replace(" + str(len(PROMPTS))}", "}")
+    async with an_acp_office(tmp_path, code) as office:
+        await office.begin()
+        await answered(office, await pending(office), "refused")
+        await office.idle()
+        run = await run_of(office)
+        assert run.status == RunStatus.FAILED, run.detail
+        assert run.exit_kind in ("stuck", "turns")
+
+
 async def test_a_run_that_ends_takes_its_questions_back_and_the_program_hears_that_they_are_cancelled(
     tmp_path: Path,
 ) -> None:

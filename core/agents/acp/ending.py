@@ -4,13 +4,13 @@ from core.agents.programs.parsers import limited
 from core.agents.runner import Outcome
 from core.domain.states import RunStatus
 
-END_TURN = "end_turn"
+END_TURN, BROKEN_OFF = "end_turn", "cancelled"
 _AUTH_REQUIRED = -32000
 _STOPS = {
     "max_tokens": "its answer was cut at the most tokens that its model gives",
     "max_turn_requests": "it used as many requests of its model as it allows itself in a turn",
     "refusal": "its model refused to go on",
-    "cancelled": "it ended its turn as cancelled, although nobody had asked it to",
+    BROKEN_OFF: "it ended its turn as cancelled, although nobody had asked it to",
 }
 
 

@@ -43,6 +43,7 @@ class Permissions:
         self._lost = lost
         self._over = asyncio.Event()
         self._notes: list[str] = []
+        self.has_refused = False  # in this turn
 
     def end(self) -> None:
         """The turn was cancelled: whatever is asked is answered so."""
@@ -65,7 +66,8 @@ class Permissions:
         if said is None:
             return CANCELLED
         if not said.is_allowed:
-            self._notes += [f"{wish.title[:200]}: {said.note}"] if said.note else []
+            self.has_refused = True
+            self._notes += [f"{wish.title[:200]}: {said.note or '-'}"]
             return _chosen(options, "reject_once", "reject_always") or CANCELLED
         # Once each time: what the operator allowed for the run is remembered here, where they can see it.
         chosen = _chosen(options, "allow_once")

@@ -12,7 +12,7 @@ from acp.meta import CLIENT_METHODS
 
 from core.agents.access import Heard
 from core.agents.acp.catalogue import Startable, Supervision, program_of
-from core.agents.acp.ending import Ended, failed, stopped
+from core.agents.acp.ending import BROKEN_OFF, Ended, failed, stopped
 from core.agents.acp.line import Line
 from core.agents.acp.permissions import Permissions
 from core.agents.acp.session import Session
@@ -118,6 +118,7 @@ class _Work:
         self._permissions = Permissions(desk, self._cwd, self._secrets, self._known, self._lost)
         self._telling = asyncio.Lock()
         self._is_supervised = False
+        self._was_broken_off = False
 
     def hear(self, heard: Heard) -> None:
         """A call of the program on the board."""
@@ -172,6 +173,10 @@ class _Work:
                 continue
             if outcome is not None:
                 return outcome
+            if self._was_broken_off:
+                # A turn that a refusal has ended is none that ended in words: it is not counted as one.
+                prompt = self._refused()
+                continue
             if reminders == REMINDERS:
                 return no_board_call(self.watch.last_words, reminders)
             reminders += 1
@@ -232,10 +237,14 @@ class _Work:
     async def _turn(self, session: Session, prompt: str) -> Outcome | None:
         """A prompt and its turn. The outcome; None where it ended in words that the board lacks. Raises Ended."""
         self.watch.begin()
+        self._permissions.has_refused = False
         facts = await session.prompt(prompt)
         for piece in self._updates.ended(facts):
             await self.watch.take(piece)
-        end = stopped(word(facts.get("stopReason")))
+        reason = word(facts.get("stopReason"))
+        # codex ends its turn at a refusal, to hear what to do instead.
+        self._was_broken_off = reason == BROKEN_OFF and self._permissions.has_refused
+        end = None if self._was_broken_off else stopped(reason)
         self.watch.finished = (
             Finished(True) if end is None else Finished(False, end.outcome.exit_kind, end.outcome.detail)
         )
@@ -269,12 +278,12 @@ class _Work:
         if not talk.done():
             await session.cancel()
             await asyncio.wait([talk], timeout=self._settings.grace_s)
-        if listens := talk.done():
-            # Taken note of, also where a limit has decided meanwhile.
-            talk.cancelled() or talk.exception()
-        else:
+        listens = talk.done()
+        if not listens:
             talk.cancel()
             await asyncio.wait([talk])
+        # Taken note of, also where a limit has decided meanwhile.
+        talk.cancelled() or talk.exception()
         return listens
 
     async def _leave(self, program: Program) -> End:
@@ -330,8 +339,12 @@ class _Work:
     def _tell(self, text: str) -> None:
         self.watch.note(text)
 
-    def _reminder(self, count: int) -> str:
-        locale = self._assignment.company.locale
-        text = reminder(self._desk, self._owed, self._access, locale, count)
+    def _refused(self) -> str:
+        """What the operator said to what they refused; empty if they refused nothing since this was asked last."""
         refusals = self._permissions.refusals()
-        return f"{words(locale, 'operator_refused', text=refusals)}\n\n{text}" if refusals else text
+        return words(self._assignment.company.locale, "operator_refused", text=refusals) if refusals else ""
+
+    def _reminder(self, count: int) -> str:
+        text = reminder(self._desk, self._owed, self._access, self._assignment.company.locale, count)
+        refused = self._refused()
+        return f"{refused}\n\n{text}" if refused else text
