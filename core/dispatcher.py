@@ -14,6 +14,7 @@ from core.agents.attached import Attached, run_of
 from core.agents.clock import RunClock
 from core.agents.metered import Metered
 from core.agents.metered_outcome import metered_outcome
+from core.agents.models.keys import Secret, scrub, scrubbed
 from core.agents.process import kill_family, same_process
 from core.agents.runner import Assignment, Desk, Outcome, Runner, Told
 from core.agents.transcript import Transcripts
@@ -292,8 +293,13 @@ class Dispatcher:
             self._wake.set()
 
     async def _outcome(self, run: Run, fence: int, attached: Attached) -> Outcome:
-        say = self._transcripts.opened(run.id)
+        written = self._transcripts.opened(run.id)
         metered = Metered()
+        known: list[Secret] = []  # what the run's program knows; its words are kept without
+
+        def say(kind: str, facts: dict[str, Any]) -> None:
+            written(kind, scrubbed(facts, known) if known else facts)
+
         try:
             assignment = await self._assignment(run, lambda text: say(str(Told.NOTICE), {"text": text}))
             actor = Agent(assignment.agent.id, assignment.agent.slug, run.id, fence)
@@ -342,7 +348,7 @@ class Dispatcher:
             try:
                 async with limit, self._with_access(runner, assignment, actor) as assigned:
                     if assigned.access is not None:
-                        metered = assigned.access.metered
+                        metered, known = assigned.access.metered, assigned.access.secrets
                         metered.hear, metered.keep = (lambda facts: say(str(Told.MODEL), facts)), keep
                     outcome = await runner.run(assigned, desk)
             except TimeoutError:
@@ -358,6 +364,7 @@ class Dispatcher:
             log.exception("R%s failed", run.id)
             outcome = Outcome(RunStatus.FAILED, "error", f"{type(error).__name__}: {error}")
         outcome = metered_outcome(outcome, metered, self._clock())
+        outcome = replace(outcome, detail=scrub(outcome.detail, known), session=scrub(outcome.session, known))
         say("outcome", {"status": str(outcome.status), "exit": outcome.exit_kind, "detail": outcome.detail})
         return outcome
 

@@ -1,6 +1,7 @@
 """Where keys come from, and how they stay out of everything that is written or shown."""
 
 import base64
+import functools
 import hashlib
 import importlib
 import json
@@ -79,9 +80,18 @@ def scrub(text: str, secrets: Iterable[Secret]) -> str:
     for value in sorted((secret.reveal() for secret in secrets), key=len, reverse=True):
         if len(value) < _SHORTEST:
             continue
-        for form in {value, json.dumps(value)[1:-1], quote(value, safe=""), base64.b64encode(value.encode()).decode()}:
+        for form in _forms(value):
             text = text.replace(form, REMOVED)
     return text
+
+
+@functools.lru_cache(maxsize=64)
+def _forms(value: str) -> tuple[str, ...]:
+    """How a secret may stand in a text, the longest first: also in JSON that is a text of JSON."""
+    once = json.dumps(value)[1:-1]
+    twice = json.dumps(once)[1:-1]
+    forms = {value, once, twice, quote(value, safe=""), base64.b64encode(value.encode()).decode()}
+    return tuple(sorted(forms, key=len, reverse=True))
 
 
 def scrubbed(value: Any, secrets: Collection[Secret]) -> Any:
