@@ -58,6 +58,7 @@ class Action:
 
     @property
     def shown_key(self) -> str:
+        """Its first key as people read it, where the settings name no other."""
         return SHOWN.get(self.keys[0], self.keys[0])
 
 
@@ -242,8 +243,10 @@ class Hint:
     rank: int
 
 
-def footer(situation: Situation, most: int = 7) -> list[Hint]:
-    """At most so many keys that apply now, with their words; help is always among them."""
+def footer(
+    situation: Situation, most: int = 7, shown: Callable[[Action], str] = lambda action: action.shown_key
+) -> list[Hint]:
+    """At most so many keys that apply now, with their words; help is always among them. `shown` names their keys."""
     # What the selected item names as its key stands there, too.
     ranks = {
         action.name: 1 if action.rank == 9 and action.shown_key in situation.choices else action.rank
@@ -251,7 +254,7 @@ def footer(situation: Situation, most: int = 7) -> list[Hint]:
     }
     able = [action for action in ACTIONS if ranks[action.name] < 9 and not action.why_not(situation)]
     chosen = sorted(able, key=lambda action: ranks[action.name])[:most]
-    return [Hint(each.shown_key, label_of(each, situation), ranks[each.name]) for each in ACTIONS if each in chosen]
+    return [Hint(shown(each), label_of(each, situation), ranks[each.name]) for each in ACTIONS if each in chosen]
 
 
 def fallback(situation: Situation, key: str) -> Choice | None:

@@ -24,6 +24,7 @@ from tui.came_back import SENT_BACK
 from tui.driver import RoomDriver
 from tui.one_key import KeyOver, KeyQueue
 from tui.palette import RoomCommands
+from tui.personal import Personal
 from tui.projection import HEARTBEATS
 from tui.screens.control import ControlScreen
 from tui.themes import DEFAULT_THEME, load_themes, usable
@@ -59,10 +60,13 @@ class OpsroomApp(App[None]):
         clock: Callable[[], int] | None = None,
         monotonic: Callable[[], float] = time.monotonic,
         start: bool = True,
-        theme: str = DEFAULT_THEME,
+        theme: str = "",
         runner_kinds: Collection[str] | None = None,
+        personal: Personal | None = None,
     ) -> None:
         super().__init__()
+        self.personal = personal or Personal()
+        self.set_keymap(self.personal.keymap.for_textual())
         self.company = company
         self.owner_pid: int | None = None
         self._clock = clock or company.clock
@@ -72,6 +76,7 @@ class OpsroomApp(App[None]):
         self._key_queue = KeyQueue(self)
         self._theme_problems = self._take_themes(theme)
         self.room = ControlScreen(company, self._clock, monotonic, runner_kinds)
+        self.room.view.keymap = self.personal.keymap
 
     def get_driver_class(self) -> type[Driver]:
         """On a terminal of our own one that never waits; in a browser and on other systems Textual's."""

@@ -69,7 +69,7 @@ def explain(view: "Projection", ref: str, now: int) -> Explanation:
             why = why_left(view, thing)
             said = Explanation(f"{state} because: {why}" if why else state, _runs(view, now, agent=thing.id))
         case Company():
-            said = _company(thing)
+            said = _company(view, thing)
         case _:
             return Explanation("it is not on this board any more")
     items = view.items_of(ref)
@@ -110,10 +110,12 @@ def _waiting(item: InboxItem, said: Explanation) -> Explanation:
     )
 
 
-def _company(company: Company) -> Explanation:
+def _company(view: "Projection", company: Company) -> Explanation:
     if company.dispatching:
         return Explanation("started: runs are dispatched")
-    return Explanation(company.stop_reason or "stopped", "s starts it: until then no run begins")
+    return Explanation(
+        company.stop_reason or "stopped", f"{view.keymap.shown('start')} starts it: until then no run begins"
+    )
 
 
 def _goal(view: "Projection", goal: Goal, now: int) -> Explanation:
@@ -123,12 +125,14 @@ def _goal(view: "Projection", goal: Goal, now: int) -> Explanation:
         case GoalStatus.DRAFT if goal.exploring:
             why = "you and the coordinator are finding out what it asks for"
             return Explanation(
-                why, _runs(view, now, goal=goal.id) or "your word wakes the coordinator; a ends the talk"
+                why,
+                _runs(view, now, goal=goal.id)
+                or f"your word wakes the coordinator; {view.keymap.shown('approve')} ends the talk",
             )
         case GoalStatus.DRAFT if not is_reviewed(goal):
             return Explanation(f"{goal.created_by} drafted it", "it cannot be dispatched before you have read it")
         case GoalStatus.DRAFT:
-            return Explanation("reviewed, not dispatched", "d puts it to work")
+            return Explanation("reviewed, not dispatched", f"{view.keymap.shown('dispatch')} puts it to work")
         case GoalStatus.PLANNING:
             return _planning(view, goal, now)
         case GoalStatus.ACTIVE:
@@ -224,7 +228,7 @@ def _out_of_it(view: "Projection", round_: Round, now: int) -> str:
         parts.append(f"{names}{' and more' if len(stuck) > 3 else ''} can be decided in the inbox")
     run = _runs(view, now, round=round_.id)
     parts.append(run or ("no agent can help" if _wait_for_people(view, tasks) else "the coordinator is called"))
-    return "; ".join([*parts, "b ends the round"])
+    return "; ".join([*parts, f"{view.keymap.shown('block')} ends the round"])
 
 
 def _wait_for_people(view: "Projection", tasks: list[Task]) -> bool:

@@ -28,6 +28,7 @@ class RoomCommands(Provider):
         room = self.screen
         if not isinstance(room, ControlScreen):
             return
+        keys = room.app.personal.keymap
         for action in ACTIONS:
             if action.name != "palette" and not action.why_not(room.situation):
                 tag = (
@@ -36,6 +37,10 @@ class RoomCommands(Provider):
                     else ""
                 )
                 word = f"{label_of(action, room.situation)}{tag}"
-                yield f"{word}  ({action.shown_key})", action.about, partial(room.action_act, action.name)
+                yield (
+                    f"{word}  ({keys.shown(action.name)})",
+                    action.about,
+                    partial(room.action_act, action.name),
+                )
         for theme in sorted(self.app.available_themes):
             yield f"theme: {theme}", "Change the colours", partial(setattr, self.app, "theme", theme)

@@ -46,6 +46,7 @@ from core.domain.states import (
 )
 from tui.came_back import CameBack
 from tui.explaining import Explanation, explain
+from tui.keymap import USUAL
 
 HEARTBEATS = frozenset(BEATS)
 WORDS: dict[str, str] = {
@@ -90,6 +91,7 @@ class Projection:
         self.loaded = False
         self.last_event = 0
         self.outputs_folder = ""
+        self.keymap = USUAL  # by which keys are named in what it tells
         self.runner_kinds: Collection[str] | None = None  # what this program can run here, if that is known
         self.structure = 0
         self.heartbeat: Event | None = None

@@ -15,6 +15,7 @@ from pydantic.fields import FieldInfo
 
 from core.config import wrong_setting
 from core.domain.errors import Invalid
+from tui.keymap import Keymap, keymap_of
 
 FILE = "config.toml"
 _MOST_BYTES = 256 * 1024
@@ -69,9 +70,19 @@ def parse(text: str, path: Path) -> Settings:
         raise Invalid(f"{path} has wrong settings: {faults}.", "Mend them; nothing was changed.") from None
 
 
-def read_settings(path: Path) -> Settings:
-    """The settings of a file; the defaults where there is none. Raises Invalid as `parse` does."""
-    return parse(read_text(path), path)
+def checked(text: str, path: Path) -> tuple[Settings, Keymap]:
+    """The settings of a text and the keys that they ask for. Raises Invalid as `parse` does, also for wrong keys."""
+    settings = parse(text, path)
+    keymap, faults = keymap_of(settings.keys)
+    if faults:
+        told = (f"{where(text, ('keys', *fault.at))}{'.'.join(('keys', *fault.at))}: {fault.why}" for fault in faults)
+        raise Invalid(f"{path} has wrong keys: {'; '.join(told)}.", "Mend them; nothing was changed.")
+    return settings, keymap
+
+
+def read_settings(path: Path) -> tuple[Settings, Keymap]:
+    """The settings of a file and their keys; the defaults where there is none. Raises Invalid as `checked` does."""
+    return checked(read_text(path), path)
 
 
 def _faults(text: str, error: ValidationError) -> Iterator[str]:

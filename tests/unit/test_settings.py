@@ -6,13 +6,14 @@ import pytest
 from pydantic import BaseModel
 
 from core.domain.errors import Invalid
+from tui.keymap import USUAL
 from tui.settings import Settings, as_file, parse, place_of, read_settings
 
 PATH = Path("config.toml")
 
 
 def test_without_a_file_everything_is_as_usual(tmp_path: Path) -> None:
-    assert read_settings(tmp_path / "none.toml") == Settings()
+    assert read_settings(tmp_path / "none.toml") == (Settings(), USUAL)
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from core.domain.inbox import Choice, InboxItem
 from core.domain.states import RUN_LIVE
 from tui import signs
 from tui.actions import Situation
+from tui.keymap import Keymap
 from tui.panes.threads import EMPTY, TABS, read_thread
 from tui.panes.words import entitle, hanging, line, put, said
 from tui.projection import Projection
@@ -124,10 +125,18 @@ class DetailPane(Vertical):
         if situation.item is not None and (situation.thing is None or situation.asks_by_itself):
             # What is asked about something that is not there yet, e.g. a hire, or about the company as a whole.
             entitle(self, said(situation.tag))
-            put(self.head, _of_item(situation.item, situation.choices, self.size.width - 2), layout=True)
+            put(
+                self.head,
+                _of_item(situation.item, by_key(situation.choices, self._board.keymap), self.size.width - 2),
+                layout=True,
+            )
         elif situation.item is not None and situation.item.kind in _OF_THE_COMPANY:
             entitle(self, Content("Company"))
-            put(self.head, _of_item(situation.item, situation.choices, self.size.width - 2), layout=True)
+            put(
+                self.head,
+                _of_item(situation.item, by_key(situation.choices, self._board.keymap), self.size.width - 2),
+                layout=True,
+            )
         elif situation.thing is None:
             entitle(self, Content("Detail"))
             put(self.head, said("Nothing is selected.", "dim"), layout=True)
@@ -202,7 +211,7 @@ def _head(view: Projection, situation: Situation, now: int, width: int) -> Conte
     lines.append(hanging("why", explanation.why, width))
     if explanation.next:
         lines.append(hanging("next", explanation.next, width))
-    lines += _keys(situation.choices, width)
+    lines += _keys(by_key(situation.choices, view.keymap), width)
     return Content("\n").join(lines)
 
 
@@ -212,6 +221,11 @@ def _of_item(item: InboxItem, choices: Mapping[str, Choice], width: int) -> Cont
     lines = [hanging(state, item.title, width, "strong", indent=state.cell_length + 2)]
     lines.append(hanging("why", item.why, width))
     return Content("\n").join([*lines, *_keys(choices, width)])
+
+
+def by_key(choices: Mapping[str, Choice], keymap: Keymap) -> dict[str, Choice]:
+    """The choices by the keys that the person has for them."""
+    return {keymap.instead(key): choice for key, choice in choices.items()}
 
 
 def _keys(choices: Mapping[str, Choice], width: int) -> list[Content]:

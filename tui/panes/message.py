@@ -33,13 +33,13 @@ class MessageLine(Static):
             self._message = Content("")
             self._draw()
 
-    def count_down(self, held: Sequence[tuple[str, int]]) -> None:
-        """Show what is held and for how many seconds more; the last one is what `u` takes back."""
+    def count_down(self, held: Sequence[tuple[str, int]], undo: str = "u") -> None:
+        """Show what is held and for how many seconds more; the last one is what the key `undo` takes back."""
         self._held = [
             line(said("◷ ", "warn"), said(words, "strong"), said(f" in {seconds}s", "warn")) for words, seconds in held
         ]
         if self._held:
-            self._held[-1] = line(self._held[-1], said(" · u takes it back", "dim"))
+            self._held[-1] = line(self._held[-1], said(f" · {undo} takes it back", "dim"))
         self._draw()
 
     def _draw(self) -> None:

@@ -71,7 +71,7 @@ def discussion(view: Projection, goal: Goal) -> list[Block]:
     if last.ended_at is None:
         lines.append(_waits(view, last))
     if can_end(view, goal):
-        lines.append("E ends the discussion")
+        lines.append(f"{view.keymap.shown('end_discussion')} ends the discussion")
     tone = _ENDS[last.outcome][1]
     return [Block((("How it is planned", "strong"),), "\n".join(lines), tone)]
 

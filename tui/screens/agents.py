@@ -21,6 +21,7 @@ from core.domain.errors import OpsroomError
 from core.domain.states import AgentStatus, Role
 from core.spending import Spending, spending
 from tui.actions import Hint
+from tui.keymap import named
 from tui.panes.composer import Composer
 from tui.panes.footer import KeyLine
 from tui.panes.message import MessageLine
@@ -50,7 +51,7 @@ class AgentsScreen(Screen[None]):
     CSS_PATH: ClassVar = ["agents.tcss", "../panes/lines.tcss"]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-home"), (170, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (20, "-tall")]
-    BINDINGS: ClassVar[list[BindingType]] = [
+    BINDINGS: ClassVar[list[BindingType]] = named("agents", [
         Binding("escape,q,A", "leave", "Back", show=False),
         Binding("o", "turn", "The chart, the spending, or the facts", show=False),
         Binding("p", "act('pause')", "Pause or resume", show=False),
@@ -65,7 +66,7 @@ class AgentsScreen(Screen[None]):
         Binding("P", "prompts", "What it is told", show=False),
         Binding("w", "watch", "Its run, live", show=False),
         Binding("question_mark", "help", "Help", show=False),
-    ]
+    ])  # fmt: skip
 
     def __init__(self, leading: "Leading") -> None:
         super().__init__()
@@ -234,7 +235,9 @@ class AgentsScreen(Screen[None]):
         if top is not self:
             self.keys.show(getattr(top, "HINTS", ()))
         elif self.is_attached:
-            self.keys.show(self.composer.hints if self.composer.asks else self._hints())
+            self.keys.show(
+                self.composer.hints if self.composer.asks else self.app.personal.keymap.hints(self._hints(), "agents")
+            )
 
     def _hints(self) -> list[Hint]:
         agent = self.agent
@@ -308,7 +311,7 @@ class AgentsScreen(Screen[None]):
         """Every key."""
         from tui.screens.reading import help_screen
 
-        self.app.push_screen(help_screen(self.leading.situation))
+        self.app.push_screen(help_screen(self.leading.situation, keymap=self.app.personal.keymap))
 
     def action_leave(self) -> None:
         """Back to the roster, and from there to the room."""

@@ -18,7 +18,8 @@ from textual.widgets import Input
 from core.company import OpenCompany
 from core.domain.errors import OpsroomError
 from core.domain.inbox import Choice, InboxItem
-from tui.actions import ACTIONS, DECISION_KEYS, LEADING, WRITING, Hint, Situation, footer
+from tui.actions import ACTIONS, DECISION_KEYS, LEADING, WRITING, Action, Hint, Situation, footer
+from tui.keymap import slot_name
 from tui.panes.board import BoardPane
 from tui.panes.ceo import CeoPane
 from tui.panes.composer import Aid, Composer
@@ -60,7 +61,13 @@ class ControlScreen(Screen[None]):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-home"), (170, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (20, "-tall")]
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(",".join(action.keys), f"act('{action.name}')", action.about, show=False, id=f"room.{action.name}")
+        Binding(
+            ",".join(action.keys),
+            f"act('{action.name}')",
+            action.about,
+            show=False,
+            id=f"room.{slot_name(action.name)}",
+        )
         for action in ACTIONS
     ]
 
@@ -191,7 +198,7 @@ class ControlScreen(Screen[None]):
         if came and had_none and not isinstance(self.focused, Input) and self.focused is not self.inbox.list:
             thing = self.view.find(came[0].entity)
             tag = "The company" if thing is None or came[0].entity.startswith("company") else thing.name_tag
-            self.say(f"★ {tag} waits for your decision: i goes to the inbox", "warn")
+            self.say(f"★ {tag} waits for your decision: {self.view.keymap.shown('inbox')} goes to the inbox", "warn")
 
     def _goal_id(self) -> int | None:
         thing = self.situation.thing
@@ -244,7 +251,10 @@ class ControlScreen(Screen[None]):
         elif self.focused is self.board.field:
             self.keys.show(FILTER_HINTS)
         else:
-            self.keys.show(footer(self.situation))
+            self.keys.show(footer(self.situation, shown=self._shown_key))
+
+    def _shown_key(self, action: Action) -> str:
+        return self.view.keymap.shown(action.name)
 
     def on_screen_suspend(self) -> None:
         """Something opened above the room."""
@@ -287,7 +297,9 @@ class ControlScreen(Screen[None]):
     def decisions_changed(self) -> None:
         """Show what is held, and look at the clock for as long as something is."""
         holding = self.decisions.holding
-        self.message.count_down([(held.words, holding.seconds_left(held)) for held in holding.all()])
+        self.message.count_down(
+            [(held.words, holding.seconds_left(held)) for held in holding.all()], self.view.keymap.shown("undo")
+        )
         (self._hold_timer.resume if len(holding) else self._hold_timer.pause)()
         self.situation = dataclasses.replace(self.situation, held=len(holding))
         self.show_keys()
@@ -378,7 +390,9 @@ class ControlScreen(Screen[None]):
     def _do_help(self) -> None:
         from tui.screens.reading import help_screen
 
-        self.app.push_screen(help_screen(self.situation, ceo[1] if (ceo := self.view.ceo()) else None))
+        self.app.push_screen(
+            help_screen(self.situation, ceo[1] if (ceo := self.view.ceo()) else None, self.app.personal.keymap)
+        )
 
     def _do_leave(self) -> None:
         self.app.ask_to_leave()

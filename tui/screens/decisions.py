@@ -85,7 +85,8 @@ class Decisions:
         """In words where the decision is that the key may have been meant for."""
         items = self._room.view.inbox()
         here = f"{situation.tag} waits for nothing." if situation.ref else "Nothing is selected."
-        return f"{here} The inbox has {len(items)}: i goes there." if items else f"{here} Nothing waits for you."
+        inbox = self._room.view.keymap.shown("inbox")
+        return f"{here} The inbox has {len(items)}: {inbox} goes there." if items else f"{here} Nothing waits for you."
 
     def undo(self) -> None:
         """Take the youngest held decision back."""
@@ -105,7 +106,7 @@ class Decisions:
         live = self._room.view.live_runs
         lines = [
             f"Ended at once: {counted(len(live), 'run')}. Their tasks go back and lose no attempt.",
-            "No new run begins until you start the company again (s).",
+            f"No new run begins until you start the company again ({self._room.view.keymap.shown('start')}).",
             "The board keeps everything that was delivered.",
         ]
         self._confirm("Stop everything?", lines, "Stop all", lambda: self.send("stop", build(StopCompany)))
@@ -151,7 +152,9 @@ class Decisions:
             return
         before = self.holding.of(subject)
         if before is not None and before.command == command:
-            self._room.say(f"{words} is on its way already; u takes it back.", "warn")
+            self._room.say(
+                f"{words} is on its way already; {self._room.view.keymap.shown('undo')} takes it back.", "warn"
+            )
             return
         self.holding.hold(subject, words, command, effect)
         if before is not None:

@@ -284,7 +284,11 @@ class Exploring(Screen[None]):
         except OpsroomError as problem:
             self.refuse(problem)
             return
-        self._writing.left(self, f"✓ {tag} is ready and reviewed by you: d dispatches it.", "good")
+        self._writing.left(
+            self,
+            f"✓ {tag} is ready and reviewed by you: {self._writing.view.keymap.shown('dispatch')} dispatches it.",
+            "good",
+        )
 
     def action_edit(self) -> None:
         """Open the goal's text; what was written and not saved is there again."""

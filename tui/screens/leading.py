@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from tui.screens.control import ControlScreen
 
 READ_AGAIN_S = 0.5
-WAYS_BACK = "B goes back at once, R recalls a goal, ! stops all."
 
 
 class Host(Protocol):
@@ -128,6 +127,10 @@ class Leading:
         finally:
             self._reading = False
 
+    def _ways_back(self) -> str:
+        back, recall, stop = map(self.view.keymap.shown, ("stage", "recall", "stop"))
+        return f"{back} goes back at once, {recall} recalls a goal, {stop} stops all."
+
     # ------------------------------------------------------------- asking and sending
 
     def ask(self, host: Host, question: str, hint: str, then: Callable[[str], None], value: str = "") -> None:
@@ -210,7 +213,7 @@ class Leading:
         def then() -> None:
             self.send(host, f"stage B, {money(amount)} a day", "SetAutonomy", stage="B", budget_micros=amount)
 
-        lines = stage_b_lines(company, money(amount), self.view.tables.all(Goal), WAYS_BACK)
+        lines = stage_b_lines(company, money(amount), self.view.tables.all(Goal), self._ways_back())
         self.confirm(host, "Switch stage B on?", lines, "Stage B", then)
 
     def heartbeat(self, host: Host | None = None) -> None:

@@ -18,6 +18,7 @@ from textual.widgets import Static
 from core.domain.entities import Experience
 from core.domain.errors import OpsroomError
 from tui.actions import Hint
+from tui.keymap import named
 from tui.panes import prompt_layers as layers
 from tui.panes import prompt_page as page
 from tui.panes import prompt_sources as sources
@@ -38,6 +39,7 @@ from tui.widgets.row_messages import CursorMoved, Selected
 from tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
+    from tui.app import OpsroomApp
     from tui.screens.prompting import Prompting
 
 _HINTS = {
@@ -58,13 +60,14 @@ _ALWAYS = (
 class PromptsScreen(Screen[None]):
     """Four pages: prompts with their layers, own texts, experiences, knowledge; the text of what is chosen beside."""
 
+    app: "OpsroomApp"
     AUTO_FOCUS = "#told-rows"
     CSS_PATH: ClassVar = ["prompts.tcss", "../panes/lines.tcss"]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-home"), (170, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (20, "-tall")]
-    BINDINGS: ClassVar[list[BindingType]] = [
+    BINDINGS: ClassVar[list[BindingType]] = named("prompts", [
         Binding("escape,q,P", "leave", "Back", show=False),
-        *(Binding(str(number), f"page({number})", show=False) for number in range(1, len(PAGES) + 1)),
+        *(Binding(str(number), f"page({number})", name, show=False) for number, name in enumerate(PAGES, 1)),
         Binding("d", "act('compare')", "Compare", show=False),
         Binding("w", "act('ask')", "Whose prompt", show=False),
         Binding("c", "act('copy')", "Copy", show=False),
@@ -72,7 +75,7 @@ class PromptsScreen(Screen[None]):
         Binding("a", "decide('KeepExperience')", "Keep", show=False),
         Binding("b", "decide('DropExperience')", "Drop", show=False),
         Binding("question_mark", "help", "Help", show=False),
-    ]
+    ])  # fmt: skip
 
     def __init__(self, prompting: "Prompting", ref: str) -> None:
         super().__init__()
@@ -330,7 +333,11 @@ class PromptsScreen(Screen[None]):
         if self.app.screen is not self:
             self.keys.show(getattr(self.app.screen, "HINTS", ()))
         else:
-            self.keys.show(self.composer.hints if self.composer.asks else (*_HINTS[self.page], *_ALWAYS))
+            self.keys.show(
+                self.composer.hints
+                if self.composer.asks
+                else self.app.personal.keymap.hints((*_HINTS[self.page], *_ALWAYS), "prompts")
+            )
 
     def on_screen_suspend(self) -> None:
         """The help opened above."""
@@ -355,7 +362,7 @@ class PromptsScreen(Screen[None]):
         """Every key."""
         from tui.screens.reading import help_screen
 
-        self.app.push_screen(help_screen(self.prompting.situation))
+        self.app.push_screen(help_screen(self.prompting.situation, keymap=self.app.personal.keymap))
 
     def look_at(self, row_id: str) -> None:
         """Show a prompt that was asked for; its row stands first from now on."""

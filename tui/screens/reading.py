@@ -20,7 +20,6 @@ from tui.actions import (
     LOOK,
     PROMPT_KEYS,
     RUN,
-    SHOWN,
     TALK_KEYS,
     WATCH_KEYS,
     WIDGET_KEYS,
@@ -29,6 +28,7 @@ from tui.actions import (
     Situation,
     label_of,
 )
+from tui.keymap import LISTS, USUAL, Keymap, people_say
 from tui.panes.ceo import MEANS
 from tui.panes.words import said
 from tui.projection import Projection
@@ -73,7 +73,7 @@ class Reading(ModalScreen[None]):
 _ABOUT_CELLS, _WHY_CELLS = 40, 36  # what a text has room for at 120 columns
 
 
-def help_screen(situation: Situation, ceo: CeoModeAnswer | None = None) -> Reading:
+def help_screen(situation: Situation, ceo: CeoModeAnswer | None = None, keymap: Keymap = USUAL) -> Reading:
     """Every key, what it does, and why it does not apply now."""
     rows: list[Row] = []
     for group in (DECIDE, WRITE, RUN, LOOK):
@@ -81,16 +81,21 @@ def help_screen(situation: Situation, ceo: CeoModeAnswer | None = None) -> Readi
         for action in ACTIONS:
             if action.group == group:
                 why_not = action.why_not(situation)
-                keys = " ".join(SHOWN.get(key, key) for key in action.keys)
+                keys = " ".join(people_say(key) for key in keymap.keys(action.name))
                 cells: tuple[Cell, ...] = ((keys, "info"), label_of(action, situation), action.about, (why_not, "dim"))
                 rows.append(Row(action.name, cells, muted=bool(why_not)))
         if group == WRITE:
             rows += [Row(f"talk {keys} {about}", ((keys, "info"), where, about)) for keys, where, about in TALK_KEYS]
         if group == LOOK:
-            rows += [Row(f"widget {keys}", ((keys, "info"), "", about)) for keys, about in WIDGET_KEYS]
-            rows += [Row(f"agents {keys}", ((keys, "info"), "agents", about)) for keys, about in AGENT_KEYS]
-            rows += [Row(f"run {keys}", ((keys, "info"), "watch", about)) for keys, about in WATCH_KEYS]
-            rows += [Row(f"prompts {keys}", ((keys, "info"), "prompts", about)) for keys, about in PROMPT_KEYS]
+            places = (
+                (LISTS, "", WIDGET_KEYS), ("agents", "agents", AGENT_KEYS), ("run", "watch", WATCH_KEYS),
+                ("prompts", "prompts", PROMPT_KEYS),
+            )  # fmt: skip
+            rows += [
+                Row(f"{place} {keys}", ((keymap.instead(keys, place), "info"), where, about))
+                for place, where, table in places
+                for keys, about in table
+            ]
     if ceo is not None:
         # the small screen has no room for the pane that tells it
         rows.append(Row("CEO", ("", "", ("The CEO", "strong"))))

@@ -22,6 +22,7 @@ from core.domain.metering import is_unmetered
 from core.domain.states import RUN_LIVE
 from tui import signs
 from tui.actions import Hint
+from tui.keymap import named
 from tui.panes.composer import Composer
 from tui.panes.footer import KeyLine
 from tui.panes.message import MessageLine
@@ -50,7 +51,7 @@ class RunScreen(Screen[None]):
     CSS_PATH: ClassVar = ["run.tcss", "../panes/lines.tcss"]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-home"), (170, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (20, "-tall")]
-    BINDINGS: ClassVar[list[BindingType]] = [
+    BINDINGS: ClassVar[list[BindingType]] = named("run", [
         Binding("escape,q", "leave", "Back", show=False),
         Binding("s", "act('speak')", "Say something to it", show=False),
         Binding("p", "act('pause')", "Pause it, or let it go on", show=False),
@@ -64,7 +65,7 @@ class RunScreen(Screen[None]):
         Binding("e", "fold", "Unfold and fold", show=False),
         Binding("slash", "filter", "Filter", show=False),
         Binding("question_mark", "help", "Help", show=False),
-    ]
+    ])  # fmt: skip
 
     def __init__(self, attaching: "Attaching", run: Run) -> None:
         super().__init__()
@@ -263,7 +264,9 @@ class RunScreen(Screen[None]):
         elif self.field.has_focus:
             self.keys.show(FILTER_HINTS)
         else:
-            self.keys.show(self.composer.hints if self.composer.asks else self._hints())
+            self.keys.show(
+                self.composer.hints if self.composer.asks else self.app.personal.keymap.hints(self._hints(), "run")
+            )
 
     def _hints(self) -> list[Hint]:
         run, agent, hints = self.run_now, self.agent, []
@@ -299,7 +302,7 @@ class RunScreen(Screen[None]):
         """Every key."""
         from tui.screens.reading import help_screen
 
-        self.app.push_screen(help_screen(self.attaching.leading.situation))
+        self.app.push_screen(help_screen(self.attaching.leading.situation, keymap=self.app.personal.keymap))
 
     def action_leave(self) -> None:
         """Out of the line that asks, then the filter, then the screen."""
