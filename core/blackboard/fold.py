@@ -46,6 +46,12 @@ class Tables:
         rows[event.entity_id] = entity
         return entity
 
+    def copy(self) -> "Tables":
+        """The same rows in tables of their own; rows never change, so they are shared."""
+        tables = Tables()
+        tables.rows = {name: dict(rows) for name, rows in self.rows.items()}
+        return tables
+
     def get(self, cls: type[E], entity_id: int | None) -> E | None:
         """The row, or None."""
         return cast("E | None", self.rows[cls.table].get(entity_id)) if entity_id is not None else None

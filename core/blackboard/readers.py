@@ -43,10 +43,8 @@ RowMaker = Callable[[sqlite3.Cursor, tuple[Any, ...]], Any]
 
 POOL = 2
 RECENT_RUNS = 500
-_EVENTS_AFTER = (
-    "SELECT id, at, actor, run_id, entity, entity_id, kind, changed, cause FROM events"
-    " WHERE id > :after ORDER BY id LIMIT :limit"
-)
+_EVENTS = "SELECT id, at, actor, run_id, entity, entity_id, kind, changed, cause FROM events"
+_EVENTS_AFTER = f"{_EVENTS} WHERE id > :after ORDER BY id LIMIT :limit"
 _LAST_EVENT = "SELECT coalesce(max(id), 0) FROM events"
 _SEARCH = "SELECT entity, entity_id FROM search WHERE search MATCH :query ORDER BY rank LIMIT :limit"
 _SHOWN_RUNS = (
@@ -122,6 +120,11 @@ class Readers:
         """The events that follow this one, oldest first, at most `limit`."""
         events: list[Event] = await self._fetch(_EVENTS_AFTER, {"after": event_id, "limit": limit}, _event)
         return events
+
+    async def events(self, where: str, **parameters: Any) -> list[Event]:
+        """Events for a condition written by us (it may end with ORDER BY or LIMIT); values only as parameters."""
+        found: list[Event] = await self._fetch(f"{_EVENTS} WHERE {where}", parameters, _event)
+        return found
 
     async def last_event(self) -> int:
         """The id of the newest event; 0 on a new board."""
