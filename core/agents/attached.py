@@ -24,11 +24,17 @@ class Attached:
         self._open = asyncio.Event()
         self._open.set()
         self._taking: asyncio.Task[Answer] | None = None
+        self._held: list[int] = []  # remarks that were taken up and have not reached the agent yet
 
     @property
     def is_paused(self) -> bool:
         """Whether the run must hold before its next turn."""
         return not self._open.is_set()
+
+    @property
+    def may_have_words(self) -> bool:
+        """Whether words may wait on the board."""
+        return self._spoken.is_set() or self._taking is not None
 
     def hear(self, event: Event) -> None:
         """An event about this run, or about a remark to it."""
@@ -44,7 +50,10 @@ class Attached:
         await self._open.wait()
 
     async def words(self) -> str | None:
-        """The oldest words that wait, which are heard with that; None if none wait. A cancelled call loses nothing."""
+        """The oldest words that wait; None if none wait. A cancelled call loses nothing.
+
+        They count as heard, and as unheard again if the run ends before they have `reached` its agent.
+        """
         if self._taking is None:
             if not self._spoken.is_set():
                 return None
@@ -61,27 +70,34 @@ class Attached:
         if answer["id"] is None:
             return None
         self._spoken.set()  # there may be more
+        self._held.append(int(answer["id"]))
         return str(answer["text"])
+
+    def reached(self) -> None:
+        """All words that were taken up so far have been passed on to the agent."""
+        self._held.clear()
 
     async def next_words(self) -> str:
         """Wait for words."""
         while True:
             words = await self.words()
             if words is not None:
+                self.reached()
                 return words
             if self._spoken.is_set():  # the board took nothing
                 await asyncio.sleep(_RETRY_S)
             await self._spoken.wait()
 
     async def end(self) -> None:
-        """The run ends: words that were taken up in this moment reached nobody, and the board says so."""
-        if self._taking is None:
-            return
+        """The run ends: words that were taken up and did not reach its agent are told as unheard."""
         taking, self._taking = self._taking, None
+        held, self._held = self._held, []
         with contextlib.suppress(OpsroomError):
-            answer = await taking
-            if answer["id"] is not None:
-                await self._door.execute(_SYSTEM, MissRemark(remark=answer["id"]))
+            if taking is not None and (answer := await taking)["id"] is not None:
+                held.append(int(answer["id"]))
+        for remark in held:
+            with contextlib.suppress(OpsroomError):
+                await self._door.execute(_SYSTEM, MissRemark(remark=remark))
 
 
 def run_of(event: Event) -> int | None:

@@ -174,8 +174,17 @@ class Desk:
         return await self._attached.next_words()
 
     async def remark_now(self) -> str | None:
-        """The operator's next words to this run if some wait, which are heard with that; None otherwise."""
+        """The operator's next words to this run if some wait; None otherwise. A paused run takes up none: it waits.
+
+        Whoever takes them passes them on and says so by `remarks_reached`; otherwise they are unheard when it ends.
+        """
+        if self._attached.may_have_words:
+            await self.may_go_on()
         return await self._attached.words()
+
+    def remarks_reached(self) -> None:
+        """All words that were taken up so far are before the agent now."""
+        self._attached.reached()
 
     def note_call(self, name: str, arguments: Mapping[str, Any], answer: Mapping[str, Any] | None) -> None:
         """A call that the run's program made by its own access: a command with its answer, or a query without."""

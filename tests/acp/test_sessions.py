@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from core.domain.entities import Run
+from core.domain.entities import Remark, Run
 from core.domain.states import RunStatus, TaskStatus
 from tests.acp.bare import bare
 from tests.programs.company import DELIVER, an_office
@@ -256,6 +256,31 @@ def work(prompt):
         await office.idle()
         assert "I heard: The operator says to you" in await office.transcript(run)
         assert "9 to 17" in await office.transcript(run)
+
+
+async def test_words_said_in_a_pause_wait_for_its_end_and_are_unheard_where_that_is_the_runs(tmp_path: Path) -> None:
+    code = """
+def work(prompt):
+    open("begun", "w").close()
+    while not os.path.exists("go"):
+        time.sleep(0.02)
+    say("only words ")
+"""
+    async with an_acp_office(tmp_path, code) as office:
+        await office.begin()
+        work = tmp_path / "work" / "ada"
+        await until((work / "begun").exists)
+        run = (await office.all(Run, "kind = 'broadcast'"))[0]
+        await office.do("PauseRun", run=run.id)
+        await office.do("SpeakToRun", run=run.id, text="take the other file")
+        (work / "go").touch()
+        while "only words" not in await office.transcript(run):  # noqa: ASYNC110 - another process
+            await asyncio.sleep(0.02)
+        await asyncio.sleep(0.3)
+        assert [each.status for each in await office.all(Remark)] == ["waiting"]
+        await office.do("KillRun", run=run.id, reason="enough")
+        await office.idle()
+        assert [each.status for each in await office.all(Remark)] == ["unheard"]
 
 
 async def until(holds: Callable[[], bool]) -> None:

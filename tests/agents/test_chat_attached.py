@@ -14,7 +14,7 @@ from core.domain.entities import Remark, Run
 from core.domain.errors import Conflict
 from core.domain.states import RunKind, RunStatus, TaskStatus
 from tests.agents.chat_support import CLAIM, STARTED, WORK, Office, an_office, call
-from tests.models.script import Asked, Turn
+from tests.models.script import Act, Asked, Refuse, Turn
 from tests.models.server import ModelServer
 from tests.models.world import Wire
 from tests.stepped import PATIENCE_S
@@ -54,11 +54,13 @@ class Held:
 
 
 @asynccontextmanager
-async def held(folder: Path, *acts: Turn, wire: Wire = "openai") -> AsyncIterator[tuple[Held, Run]]:
+async def held(
+    folder: Path, *acts: Act, wire: Wire = "openai", **settings: int
+) -> AsyncIterator[tuple[Held, Run]]:  # fmt: skip
     """A run at work on the task, whose model does these things and is about to answer the first time."""
     with ModelServer() as server:
-        async with an_office(folder / "company", server, wire) as office, asyncio.timeout(PATIENCE_S):
-            office.script.set(broadcast=CLAIM, execute=acts)
+        async with an_office(folder / "company", server, wire, **settings) as office, asyncio.timeout(PATIENCE_S):
+            office.script.set(broadcast=CLAIM if not settings else (CLAIM[0],), execute=acts)
             await office.ended("broadcast")
             run = Held(office)
             try:
@@ -191,3 +193,30 @@ async def test_whenever_words_are_said_each_reaches_the_model_once_or_is_told_as
                 assert reached or remark.status == "unheard" or run.status == RunStatus.KILLED
                 assert not (reached and remark.status == "unheard")
                 assert told.count(f'"kind": "{remark.status}", "remark": {remark.id}') == 1
+
+
+@pytest.mark.parametrize("how", ["turns", "refused"])
+async def test_words_that_no_request_took_to_the_model_are_told_as_unheard(tmp_path: Path, how: str) -> None:
+    turns = {"turns": 1} if how == "turns" else {}
+    acts = (Turn("I think."),) if how == "turns" else (STARTED, Refuse(400, "no such thing"))
+    async with held(tmp_path, *acts, **turns) as (model, run):
+        await model.office.do("SpeakToRun", run=run.id, text=WORDS)
+        model.let()
+        await model.office.idle()
+        assert (await model.office.run(RunKind.EXECUTE)).status == RunStatus.FAILED
+        assert [remark.status for remark in await model.office.all(Remark)] == ["unheard"]
+
+
+async def test_a_paused_run_takes_up_no_words_before_it_is_resumed(tmp_path: Path) -> None:
+    async with held(tmp_path, Turn("I think."), *WORK) as (model, run):
+        await model.office.do("PauseRun", run=run.id)
+        await model.office.do("SpeakToRun", run=run.id, text=WORDS)
+        model.let()
+        while "I think." not in await model.office.transcript(run):  # noqa: ASYNC110 - the model server
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.1)
+        assert [remark.status for remark in await model.office.all(Remark)] == ["waiting"]
+        await model.office.do("ResumeRun", run=run.id)
+        await model.office.idle()
+        assert [remark.status for remark in await model.office.all(Remark)] == ["heard"]
+        assert "Leave the Mondays out." in str(model.asked[1].body)

@@ -238,6 +238,7 @@ class _Work:
         """A prompt and its turn. The outcome; None where it ended in words that the board lacks. Raises Ended."""
         self.watch.begin()
         self._permissions.has_refused = False
+        self._desk.remarks_reached()
         facts = await session.prompt(prompt)
         for piece in self._updates.ended(facts):
             await self.watch.take(piece)

@@ -1,5 +1,7 @@
 """A run as a conversation: the model calls, the board answers, until the run has given the board what it owes."""
 
+import asyncio
+
 from core.agents.chat.answers import SchemaAnswers
 from core.agents.chat.asking import Asking
 from core.agents.chat.carrying import Done, carried_out, tools_of
@@ -54,11 +56,11 @@ class Talk:
         """Talk to the end. Raises Ended when it cannot go on, ModelError, and Fenced."""
         for turn in range(self._settings.turns):
             await self._desk.may_go_on()
-            await self._take_up_remarks()
             limit, why = self._meter.used_up
             if limit:
                 raise Ended(RunStatus.FAILED, limit, why)
-            answer = await self._answer()
+            await self._take_up_remarks()
+            answer = await self._heard_answer()
             self._look_at(answer)
             self._messages.append(answer.message())
             answer = self._understood(answer)
@@ -85,6 +87,21 @@ class Talk:
         # An answer to the operator is words, and needs no call.
         self._answers = self._answers or bool(said)
         return bool(said)
+
+    async def _heard_answer(self) -> Answer:
+        """The next answer; what the operator said has reached the model by it, and not by a request that failed."""
+        try:
+            answer = await self._answer()
+        except ModelError as error:
+            if error.partial:
+                self._desk.remarks_reached()
+            raise
+        except asyncio.CancelledError:
+            # It was on its way: the model may have it.
+            self._desk.remarks_reached()
+            raise
+        self._desk.remarks_reached()
+        return answer
 
     async def _answer(self) -> Answer:
         """The next answer. Once a run, a conversation that is too long is sent again, shorter."""
