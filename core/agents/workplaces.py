@@ -11,7 +11,7 @@ from core.domain.actors import System
 from core.domain.entities import Run, Task, WorkTree
 from core.domain.states import RunKind
 from core.domain.worktrees import works_in_files
-from core.worktrees.trees import Planned, named_folder, open_tree, plan_tree, repository_at
+from core.worktrees.trees import Planned, named_folder, open_tree, plan_tree, repository_at, written_by_commits
 
 _NEWEST = "task_id = :task ORDER BY number DESC LIMIT 1"
 
@@ -35,6 +35,15 @@ async def workplace_of(
     for told in await asyncio.to_thread(open_tree, company, tree):
         tell(told)
     return await asyncio.to_thread(lambda: company.absolute() / tree.path)
+
+
+async def commit_folders(readers: Readers, company: Path, workplace: Path | None) -> tuple[Path, ...]:
+    """Where a sandboxed program must be able to write, beside its workplace, to commit there. Raises Invalid."""
+    if workplace is None:
+        return ()
+    path = await asyncio.to_thread(lambda: workplace.relative_to(company.absolute()))
+    found = await readers.entities(WorkTree, "path = :path ORDER BY id DESC LIMIT 1", path=str(path))
+    return await asyncio.to_thread(written_by_commits, company, found[0]) if found else ()
 
 
 async def _recorded(readers: Readers, door: Door, company: Path, run: Run, task: Task, number: int) -> WorkTree:

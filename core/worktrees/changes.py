@@ -79,7 +79,9 @@ def place_of(company: Path, tree: WorkTree) -> Place:
     entry = entry_of(common, folder)
     if entry is not None and folder.is_dir() and not folder.is_symlink():
         # Named by the repository: a `.git` that somebody put into the tree could have settings of its own.
-        return Place(folder, {"GIT_DIR": str(entry.admin), "GIT_WORK_TREE": str(folder)}, True, ())
+        # So could what git keeps of the tree, which an agent may write to commit.
+        variables = {"GIT_DIR": str(entry.admin), "GIT_WORK_TREE": str(folder), "GIT_COMMON_DIR": str(common)}
+        return Place(folder, variables, True, ())
     ref = f"refs/heads/{tree.branch}"
     if ask(common, "rev-parse", "--verify", "--quiet", ref).code != 0:
         raise Conflict(

@@ -12,6 +12,7 @@ from core.domain.errors import Conflict
 from core.domain.worktrees import BRANCHES
 from core.worktrees.changes import Place, place_of, uncommitted
 from core.worktrees.git import LONG_S, must
+from core.worktrees.trees import common_of
 
 _NAMED = 5
 
@@ -53,6 +54,7 @@ def remove_tree(company: Path, tree: WorkTree) -> None:
     must(
         Path(tree.repository), "worktree", "remove", "--", str(folder), within_s=LONG_S,
         what=f"git did not remove {folder}", hint="Look into it; what is in it was kept.",
+        place={"GIT_COMMON_DIR": str(common_of(tree))},
     )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from core.domain.entities import WorkTree
 from core.domain.errors import Conflict, Invalid
-from core.domain.worktrees import HEAD, branch_of, folder_of, split_repository
+from core.domain.worktrees import BRANCHES, HEAD, branch_of, folder_of, split_repository
 from core.worktrees.git import LONG_S, ask, must
 
 _NUMBERS = 100  # so many branches of a task may be there already
@@ -151,14 +151,38 @@ def entry_of(common: Path, folder: Path) -> Entry | None:
         return None
     for admin in admins:
         try:
-            said = (admin / "gitdir").read_text(encoding="utf-8", errors="surrogateescape").rstrip("\n")
+            kept, shared = _named(admin / "gitdir"), _named(admin / "commondir")
         except OSError:
             continue
-        kept = Path(said) if os.path.isabs(said) else admin / said
-        if kept.parent.resolve() == folder.resolve():
+        # Whoever may commit in a tree may write these: one that points to another repository has its settings.
+        if kept.parent.resolve() == folder.resolve() and shared.resolve() == common.resolve():
             lock = admin / "locked"
             return Entry(admin, lock.read_text(errors="replace").strip() if lock.exists() else None)
     return None
+
+
+def _named(file: Path) -> Path:
+    """The path in a file of git's, from the file's folder."""
+    said = file.read_text(encoding="utf-8", errors="surrogateescape").rstrip("\n")
+    return file.parent / said
+
+
+def written_by_commits(company: Path, tree: WorkTree) -> tuple[Path, ...]:
+    """The folders outside of a tree that git writes when somebody commits in it; none where that cannot be bounded.
+
+    They are what git keeps of this tree, the objects, and the branches of tasks with their logs; never the
+    repository's hooks or settings, since what stands there is run by whoever uses the repository.
+    """
+    common = common_of(tree)
+    entry = entry_of(common, company.absolute() / tree.path)
+    # Then a tree has settings of its own beside what git keeps of it.
+    has_settings = ask(common, "config", "--bool", "extensions.worktreeConfig").text == "true"
+    if entry is None or has_settings:
+        return ()
+    branches, logs = (common / kept / "heads" / BRANCHES for kept in ("refs", "logs/refs"))
+    for each in (branches, logs):
+        each.mkdir(parents=True, exist_ok=True)  # git takes empty ones away
+    return entry.admin, common / "objects", branches, logs
 
 
 def _taken_up(folder: Path, tree: WorkTree, entry: Entry | None) -> list[str]:

@@ -10,7 +10,8 @@ from core.domain.entities import WorkTree
 from core.domain.errors import Conflict, Invalid
 from core.worktrees import git as git_runner
 from core.worktrees.changes import read_changes, standing_of
-from core.worktrees.trees import open_tree, plan_tree, repository_at
+from core.worktrees.removing import require_removable
+from core.worktrees.trees import open_tree, plan_tree, repository_at, written_by_commits
 from tests.repositories import a_repository, committed, git, written
 
 
@@ -179,6 +180,37 @@ def test_settings_that_somebody_puts_into_the_tree_are_not_read(company: Path) -
     written(folder, {".gitattributes": "* filter=f\n", "README.md": "# Other\n"})
     assert {file.path for file in read_changes(company, tree).files} >= {"README.md", ".gitattributes"}
     assert not (company / "ran").exists()
+
+
+def test_settings_that_somebody_has_what_git_keeps_of_the_tree_point_to_are_not_read(company: Path) -> None:
+    tree, folder = made(company)
+    (admin,) = (company.parent / "site/.git/worktrees").iterdir()
+    trap = company / "trap.sh"
+    trap.write_text(f"#!/bin/sh\ntouch {company}/ran\n")
+    trap.chmod(0o755)
+    other = a_repository(company / "other")
+    git(other, "config", "filter.f.clean", str(trap))
+    (admin / "commondir").write_text(f"{other}/.git\n")
+    written(folder, {".gitattributes": "* filter=f\n", "README.md": "# Other\n"})
+    assert not read_changes(company, tree).is_there
+    with pytest.raises(Conflict, match="no work tree of"):
+        open_tree(company, tree)
+    with pytest.raises(Conflict, match="is not there"):
+        require_removable(company, tree, ())
+    assert not (company / "ran").exists()
+
+
+def test_the_folders_of_a_commit_are_those_of_the_tree_and_hold_no_hooks_nor_settings(company: Path) -> None:
+    tree, _ = made(company)
+    site = company.parent / "site"
+    git(site, "pack-refs", "--all")
+    folders = written_by_commits(company, tree)
+    common = (site / ".git").resolve()
+    (admin,) = (common / "worktrees").iterdir()
+    assert folders == (admin, common / "objects", common / "refs/heads/opsroom", common / "logs/refs/heads/opsroom")
+    assert all(each.is_dir() for each in folders)
+    git(site, "config", "extensions.worktreeConfig", "true")
+    assert written_by_commits(company, tree) == ()
 
 
 def test_committed_uncommitted_new_and_binary_files_are_told_apart(company: Path) -> None:

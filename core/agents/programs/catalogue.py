@@ -2,7 +2,7 @@
 
 import json
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -42,8 +42,10 @@ class Startable(Protocol):
 
     resumes: bool
 
-    def start(self, settings: CommandSettings, access: Access, session: str) -> Start:
-        """How it is started, anew or to go on with a session."""
+    def start(
+        self, settings: CommandSettings, access: Access, session: str, commits: Sequence[Path] = ()
+    ) -> Start:  # fmt: skip
+        """How it is started, anew or to go on with a session. `commits`: where it may write to commit its work."""
         ...
 
     def parser(self, settings: CommandSettings) -> Parser:
@@ -56,7 +58,9 @@ class Script:
 
     resumes = False
 
-    def start(self, settings: CommandSettings, access: Access, session: str) -> Start:
+    def start(
+        self, settings: CommandSettings, access: Access, session: str, commits: Sequence[Path] = ()
+    ) -> Start:  # fmt: skip
         """Its command, with the way to the board in its environment."""
         told = environment_told(settings, access)
         if settings.model:
@@ -107,7 +111,9 @@ class Preset:
         self._row = row
         self.resumes = bool(row.resume)
 
-    def start(self, settings: CommandSettings, access: Access, session: str) -> Start:
+    def start(
+        self, settings: CommandSettings, access: Access, session: str, commits: Sequence[Path] = ()
+    ) -> Start:  # fmt: skip
         """Its command with the agent's model and arguments. Raises Invalid for a gateway that it cannot speak to."""
         row = self._row
         by_gateway = gateway_of(self._name, row.gateway, settings, access)
@@ -119,6 +125,7 @@ class Preset:
         words += row.resume if session else []
         words += row.last
         values = {"@MODEL@": settings.model, "@SESSION@": session, "@MCP@": access.mcp_url, "@FOLDER@": str(_FOLDER)}
+        values["@COMMITS@"] = json.dumps([str(each) for each in commits], ensure_ascii=False)
         if settings.gateway:
             values["@GATEWAY@"] = access.gateway(settings.gateway)
         told = environment_told(settings, access)

@@ -23,6 +23,7 @@ from core.agents.programs.settings import CommandSettings, Place, made, place_of
 from core.agents.programs.started import End, Program, Skipped
 from core.agents.programs.watching import Watch
 from core.agents.runner import Assignment, Desk, Outcome, Told
+from core.agents.workplaces import commit_folders
 from core.domain.errors import BoardError
 
 KIND = "command"
@@ -57,7 +58,8 @@ class CommandRunner:
             await asyncio.to_thread(made, home_of(assignment))
         for name in place.missing:
             desk.tell(Told.NOTICE, text=f"the variable {name} is not set: the program goes without it")
-        work = _Work(assignment, desk, settings, program, place, self._ours)
+        commits = await commit_folders(desk.readers, assignment.folder, assignment.workplace)
+        work = _Work(assignment, desk, settings, program, place, self._ours, commits)
         assignment.access.secrets.extend(place.secrets)
         assignment.access.listeners.append(work.hear)
         try:
@@ -81,7 +83,7 @@ class _Work:
 
     def __init__(
         self, assignment: Assignment, desk: Desk, settings: CommandSettings, program: Startable, place: Place,
-        ours: Mapping[str, str],
+        ours: Mapping[str, str], commits: tuple[Path, ...],
     ) -> None:  # fmt: skip
         assert assignment.access is not None
         self._assignment = assignment
@@ -90,6 +92,7 @@ class _Work:
         self._settings = settings
         self._place = place
         self._ours = ours
+        self._commits = commits
         self._program = program
         self._owed = owed_by(assignment.agent.role, assignment.run.kind)
         self._limits = Limits(desk.worked_s, settings.wall_s, settings.silence_s)
@@ -125,7 +128,7 @@ class _Work:
 
     async def _once(self, prompt: str) -> Outcome | None:
         self.watch.begin()
-        start = self._program.start(self._settings, self._access, self.watch.session)
+        start = self._program.start(self._settings, self._access, self.watch.session, self._commits)
         parser = self._program.parser(self._settings)
         errors = ErrorsFile(self._assignment.folder / "runs" / f"{self._assignment.run.id}.stderr", self._secrets)
         async with self._running(start) as program:
