@@ -315,3 +315,50 @@ def test_settings_that_no_run_could_use_are_refused(settings: dict[str, object],
 )  # fmt: skip
 def test_settings_that_a_run_can_use_are_taken(settings: dict[str, object]) -> None:
     check({"kind": "acp", **settings})
+
+
+TELLS = """
+AUTO = json.dumps({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": SESSION, "update":
+                   {"sessionUpdate": "current_mode_update", "currentModeId": "auto"}}})
+def work(prompt):
+    open("worked", "w").close()
+    CANCELLED.wait(60)
+    return "cancelled"
+"""
+BEFORE = """
+def answer_session_set_mode(params):
+    write(AUTO)
+    return {}
+"""
+BESIDE = """
+def send(**message):
+    set_now = GIVEN.get("session/set_mode") or GIVEN.get("session/set_config_option")
+    more = chr(10) + AUTO if set_now and "result" in message else ""
+    write(json.dumps({"jsonrpc": "2.0", **message}) + more)
+"""
+
+
+@pytest.mark.parametrize(
+    "how", [BEFORE, BESIDE, OPTION + BESIDE], ids=["before the answer", "in one write after it", "an option"]
+)
+async def test_what_the_program_tells_of_its_mode_goes_before_its_answer(tmp_path: Path, how: str) -> None:
+    run, told = await ended(tmp_path, TELLS + how)
+    assert (run.status, run.exit_kind) == (RunStatus.FAILED, "unsupervised")
+    assert "'auto'" in run.detail
+    assert "the operator is asked" not in told
+    assert not (tmp_path / "work" / "ada" / "worked").exists()
+
+
+async def test_a_mode_that_is_told_as_soon_as_the_session_begins_is_set_anew(tmp_path: Path) -> None:
+    code = """
+def answer_session_new(params):
+    global MODE
+    known = {"sessionId": SESSION, "modes": {**modes(), "currentModeId": "default"}}
+    update("current_mode_update", currentModeId="auto")
+    return known
+def work(prompt):
+    say("its mode is " + MODE + chr(10) + "NO_REPLY")
+"""
+    run, told = await ended(tmp_path, code)
+    assert run.exit_kind == "no_reply"
+    assert "its mode is default" in told

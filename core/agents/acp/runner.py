@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -117,6 +118,7 @@ class _Work:
         self._updates = Updates(self._hear_mode)
         self._permissions = Permissions(desk, self._cwd, self._secrets, self._known, self._lost)
         self._telling = asyncio.Lock()
+        self._session: Session | None = None
         self._is_supervised = False
         self._was_broken_off = False
 
@@ -132,7 +134,7 @@ class _Work:
         async with running(self._desk, self._place.argv, self._cwd, environment, grace_s) as program:
             draining = asyncio.create_task(errors.drain(program.errors()))
             connection = Connection(self._asked, Line(program, self._take, self._limits.hear, self._tell))
-            session = Session(connection, self._access, self._cwd)
+            session = self._session = Session(connection, self._access, self._cwd, self._hear_mode)
             talk = asyncio.create_task(self._talk(session))
             settling = asyncio.create_task(self._settle())
             try:
@@ -277,8 +279,11 @@ class _Work:
         """Where its turn still goes on: ask it to end it, and wait as long as the grace. Whether it has ended."""
         self._permissions.end()
         if not talk.done():
-            await session.cancel()
-            await asyncio.wait([talk], timeout=self._settings.grace_s)
+            # It need not read: then nothing can be said to it any more.
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._settings.grace_s):
+                    await session.cancel()
+                    await asyncio.wait([talk])
         listens = talk.done()
         if not listens:
             talk.cancel()
@@ -330,8 +335,10 @@ class _Work:
 
     def _hear_mode(self, mode: str) -> None:
         how = self._how
+        if self._session is not None:
+            self._session.heard = mode
         if self._is_supervised and how.asks and mode not in how.asks:
-            why = f"its session mode became {mode[:80]!r}, in which the operator is not asked; it was ended"
+            why = f"its session mode became {mode!r}, in which the operator is not asked; it was ended"
             self._limits.stop(failed("unsupervised", why).outcome)
 
     def _lost(self, why: str) -> None:

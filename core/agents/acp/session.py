@@ -1,7 +1,7 @@
 """A session with a program: the handshake, the mode in which the operator is asked, prompts and their ends."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -42,16 +42,23 @@ _ID_MAX = 200
 
 
 class Session:
-    """One program's session. Each request raises Ended when it is answered by an error, and when the line breaks."""
+    """One program's session. Each request raises Ended when it is answered by an error, and when the line breaks.
 
-    def __init__(self, connection: Connection, access: Access, cwd: Path) -> None:
+    `heard` is the mode that its updates told last; `on_mode` hears what an answer to another request tells of it.
+    """
+
+    def __init__(
+        self, connection: Connection, access: Access, cwd: Path, on_mode: Callable[[str], None] = lambda mode: None
+    ) -> None:
         self._connection = connection
+        self._on_mode = on_mode
         self._access = access
         self._cwd = str(cwd)
         self._can = AgentCapabilities()
         self._ways: tuple[str, ...] = ()
         self._facts: Mapping[str, Any] = {}
         self.id = ""
+        self.heard = ""
 
     async def greet(self) -> str:
         """Agree on the protocol. Its name and version.
@@ -129,12 +136,16 @@ class Session:
             has = ", ".join(modes.known) if modes is not None and modes.known else "none"
             why = f"it has no session mode {how.mode!r} (it has: {has})"
             raise failed("unsupervised", f"{why}; the run was not begun, since nobody would be asked")
-        if modes.current != how.mode:
-            modes = await self._set_mode(how.mode, modes)
-        if modes.current != how.mode:
-            why = f"its session mode is {modes.current!r} although {how.mode!r} was set"
+        current = modes.current
+        if how.mode != current or self.heard not in ("", how.mode):
+            self.heard = ""
+            current = (await self._set_mode(how.mode, modes)).current
+        # What it tells of itself goes before its answer, which may come before or after that.
+        current = self.heard or current
+        if current != how.mode:
+            why = f"its session mode is {current!r} although {how.mode!r} was set"
             raise failed("unsupervised", f"{why}; the run was not begun, since nobody would be asked")
-        return modes.current
+        return current
 
     async def _set_mode(self, mode: str, modes: Choice) -> Choice:
         try:
@@ -152,7 +163,10 @@ class Session:
         if models is None:
             return False
         if models.current != model:
-            models = option_of(await self._choose(models.option, model), MODEL)
+            answer = await self._choose(models.option, model)
+            models = option_of(answer, MODEL)
+            if (modes := modes_of(answer)) is not None:
+                self._on_mode(modes.current)
         if models is None or models.current != model:
             raise failed(
                 "model", f"it uses the model {models.current if models else ''!r} although {model!r} was asked for"
