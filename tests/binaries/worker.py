@@ -11,6 +11,8 @@ from tests.programs.company import HANDOFF
 SIGN = "Mondays, 9 to 16."
 # The shell tool of each program, and what its command is called.
 _SHELLS = {"Bash": "command", "exec_command": "cmd", "bash": "command", "run_shell_command": "command"}
+# codex asks nobody about a command that stays in its sandbox.
+_LEAVES = {"sandbox_permissions": "require_escalated", "justification": "The sign has to be written."}
 _CLAIMS, _DELIVERS = "ClaimTask", "SubmitTask"
 _STEPS: tuple[tuple[str, Mapping[str, Any]], ...] = (
     ("StartTask", {"task": 1}),
@@ -25,12 +27,12 @@ def offered(asked: Asked, name: str) -> str:
     return next((tool for tool in asked.tools if tool.endswith(name)), "")
 
 
-def shell(asked: Asked, command: str) -> Call | None:
-    """A call of the program's own shell; None if it offers none."""
+def shell(asked: Asked, command: str, *, leaves: bool = False) -> Call | None:
+    """A call of the program's own shell; None if it offers none. `leaves`: it asks to be run out of a sandbox."""
     name = next((tool for tool in asked.tools if tool in _SHELLS), None)
     if name is None:
         return None
-    more = {"description": "Runs a command."} if _SHELLS[name] == "command" else {}
+    more = {"description": "Runs a command."} if _SHELLS[name] == "command" else _LEAVES if leaves else {}
     return Call(name, {_SHELLS[name]: command, **more})
 
 
@@ -38,11 +40,13 @@ def shell(asked: Asked, command: str) -> Call | None:
 class Worker:
     """Claims the task, writes `sign.txt` by `command` in a shell, puts what the shell said on the board, and submits.
 
-    Its `said` are the results that came back, in order. With `by_curl` it uses the board by the shell alone.
+    Its `said` are the results that came back, in order. With `by_curl` it uses the board by the shell alone. `leaves`:
+    its command asks to be run out of a sandbox, where there is one.
     """
 
     command: str = f"printf '{SIGN}' > sign.txt; cat sign.txt"
     by_curl: bool = False
+    leaves: bool = False
     said: list[str] = field(default_factory=list)
 
     def __call__(self, asked: Asked) -> Act:
@@ -56,8 +60,12 @@ class Worker:
             return self._deliver(asked)
         return self._board(asked, _CLAIMS, {"task": 1}) or Turn("It is claimed.")
 
+    def work(self, asked: Asked) -> Call | None:
+        """Its one call beside those on the board."""
+        return shell(asked, self.command, leaves=self.leaves)
+
     def _deliver(self, asked: Asked) -> Turn:
-        work = shell(asked, self.command)
+        work = self.work(asked)
         if work is not None and work.name not in asked.called:
             return Turn("To work.", (work,), thought="A sign, then.")
         for name, arguments in _STEPS:
