@@ -145,6 +145,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("agents", ("A",), "agents", "Who works here: chart, hire, pause, budget", LOOK),
     Action("prompts", ("P",), "prompts", "What runs were told, and what an agent would be told now", LOOK),
     Action("watch", ("w",), "watch", "Its newest run, live: speak, pause, end", LOOK),
+    Action("history", ("L",), "history", "The log: who did what, and why; the board as it was", LOOK),
+    Action("its_history", ("y",), "its history", "All that happened to the selected thing, and why", LOOK),
     Action("inbox", ("i",), "inbox", "To what waits for you, from anywhere", LOOK),
     Action("filter", ("slash",), "filter", "Words, status:blocked, agent:slug, goal:G1", LOOK,
            rank=6),
@@ -220,6 +222,18 @@ WATCH_KEYS: tuple[tuple[str, str], ...] = (
     ("o", "Open all of it in $EDITOR or $PAGER"),
 )
 """Keys on the screen of a run, for the help: key, what it does."""
+
+HISTORY_KEYS: tuple[tuple[str, str], ...] = (
+    ("/", "Only what fits: words, T12, actor:slug, kind:TaskSubmitted, goal:G3, is:decision, since:2h"),
+    ("d", "Only what somebody decided, or everything"),
+    ("y", "All that is about the thing of the event"),
+    ("t", "To that thing as it is now"),
+    ("b", "The board as it was after the event"),
+    ("[ ]", "In the past: the event before, the event after, of those that fit the filter"),
+    ("{ }", "In the past: the decision before, the decision after"),
+    ("n", "In the past: back to now"),
+)
+"""Keys on the screens of the history and of the past, for the help: key, what it does."""
 
 WRITING = frozenset({"comment", "new_goal", "explore", "end_discussion", "mail"})
 """Actions that belong to `Writing`."""

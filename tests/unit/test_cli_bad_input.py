@@ -88,6 +88,8 @@ class TestFilters:
             (["goal", "show", "DIR", "GG"], 2, "Type it like G1"),
             (["task", "show", "DIR", "T9"], 1, "There is no T9"),
             (["events", "DIR", "--after", "-1"], 2, "no event's number"),
+            (["events", "DIR", "--filter", "colour:red"], 2, "no filter 'colour'"),
+            (["events", "DIR", "--filter", "since:soon"], 2, "is no time"),
             (["approve", "DIR", "R1"], 2, "Q1 (approval)"),
             (["approve", "DIR", "Q9"], 1, "does not wait for you"),
             (["goal", "add", "DIR", ""], 2, "title"),

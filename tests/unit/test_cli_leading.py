@@ -61,6 +61,21 @@ async def dispatched(folder: str) -> None:
         await company.close()
 
 
+def test_events_are_filtered_by_the_words_of_the_history(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def kinds(words: str, *more: str) -> list[str]:
+        capsys.readouterr()
+        assert main(["events", folder, f"--filter={words}", "--json", *more]) == Exit.OK
+        return [json.loads(line)["kind"] for line in capsys.readouterr().out.splitlines()]
+
+    everything = kinds("")
+    assert kinds("G1 actor:vera -kind:task") == ["GoalCreated"]
+    assert "GoalCreated" in everything
+    assert "GoalCreated" not in kinds("-goal:G1")
+    assert kinds("since:2h") == everything
+    assert kinds("until:#3") == everything[:3]
+    assert kinds("", "--after", "3") == everything[3:]
+
+
 def test_stage_b_is_told_before_it_is_switched_on(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["autonomy", folder, "B", "--budget", "2.50"]) == Exit.WAITS
     out, err = capsys.readouterr()

@@ -3,10 +3,13 @@
 import argparse
 import asyncio
 import sys
+import time
 from typing import Any
 
+from core.blackboard.event_log import EventLog
 from core.domain.entities import ENTITIES, Event
 from core.domain.errors import Invalid
+from core.domain.event_filter import EventFilter, parse_events
 from tui.cli import opening
 from tui.cli.names import folder_of
 from tui.cli.output import print_json_line, say, when
@@ -20,18 +23,23 @@ def events(arguments: argparse.Namespace) -> int:
     """Print them, one a line."""
     if not 0 <= arguments.after < 2**63:
         raise Invalid(f"--after {arguments.after} is no event's number.", "Give 0 for all of them.")
-    opening.run(_print(arguments.dir, arguments.after, arguments.follow, arguments.json))
+    wanted = parse_events(arguments.filter, int(time.time() * 1000))
+    opening.run(_print(arguments.dir, wanted, arguments.after, arguments.follow, arguments.json))
     return 0
 
 
-async def _print(folder: str, after: int, follow: bool, as_json: bool) -> None:
+async def _print(folder: str, wanted: EventFilter, after: int, follow: bool, as_json: bool) -> None:
     async with opening.reading(folder_of(folder)) as board:
+        log = EventLog(board.readers, wanted)
         while True:
-            page = await board.readers.events_after(after, _PAGE)
-            for event in page:
+            # Before the page: what comes meanwhile is for the next one.
+            last = await board.readers.last_event()
+            page = await log.newer(after, _PAGE)
+            for event in page.events:
                 print_json_line(described(event)) if as_json else say(_line(event))
                 after = event.id
-            if len(page) < _PAGE:
+            after = max(after, last) if page.next is None else page.next
+            if page.next is None:
                 if not follow:
                     return
                 sys.stdout.flush()

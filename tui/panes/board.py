@@ -70,6 +70,8 @@ class BoardPane(Vertical):
 
     def show(self, view: Projection, dirty: Iterable[str], now: int) -> None:
         """Take over what changed."""
+        if view is not self._view:
+            self._drawn, self._structure = {}, -1
         self._view = view
         self._shown_at = now
         for ref in dirty:
@@ -90,6 +92,22 @@ class BoardPane(Vertical):
             self._drawn.pop(row.id, None)
             if (node := self._shown.get(row.id)) is not None:
                 self.list.update_row(self._row(node))
+
+    def reveal(self, ref: str) -> bool:
+        """Open what hides a thing, so that its row can be chosen; False when it has none."""
+        thing = self._view.find(ref)
+        if ref not in self._shown and isinstance(thing, (Goal, Round, Task)):
+            if self.filtered:
+                self.field.value, self._wanted = "", Filter()
+                self.remove_class("-filtering")
+            self._folds[f"goal:{getattr(thing, 'goal_id', thing.id)}"] = True
+            while isinstance(thing, Task):
+                self._folds[f"round:{thing.round_id}"] = True
+                thing = self._view.find(f"task:{thing.parent_id}")
+                if thing is not None:
+                    self._folds[f"task:{thing.id}"] = True
+            self._rebuild()
+        return ref in self._shown
 
     def ask_filter(self) -> None:
         """Let the operator type a filter."""

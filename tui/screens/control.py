@@ -33,6 +33,7 @@ from tui.projection import Projection
 from tui.screens.attaching import Attaching
 from tui.screens.decisions import Decisions
 from tui.screens.leading import Leading
+from tui.screens.looking_back import LookingBack
 from tui.screens.prompting import Prompting
 from tui.screens.writing import Writing
 from tui.told_commands import hint_for
@@ -90,6 +91,7 @@ class ControlScreen(Screen[None]):
         self.leading = Leading(self)
         self.prompting = Prompting(self)
         self.attaching = Attaching(self)
+        self.looking_back = LookingBack(self)
         self._from_board = False
         self._asked: frozenset[str] | None = None
         self._seen: tuple[object, ...] = ()
@@ -170,6 +172,7 @@ class ControlScreen(Screen[None]):
         self.leading.grow_older()
         self.prompting.grow_older()
         self.attaching.grow_older()
+        self.looking_back.grow_older()
         self._warn(self.company.take_warnings())
         self._show_frame(now)
 
@@ -383,6 +386,12 @@ class ControlScreen(Screen[None]):
 
     def _do_watch(self) -> None:
         self.attaching.open(self.situation.ref)
+
+    def _do_history(self) -> None:
+        self.looking_back.open()
+
+    def _do_its_history(self) -> None:
+        self.looking_back.open(self.situation.ref)
 
     def _do_palette(self) -> None:
         self.app.action_command_palette()

@@ -9,6 +9,7 @@ LEADING: tuple[Subcommand, ...] = (
         "tui.cli.events:events",
         (
             DIR,
+            argument("--filter", default="", metavar="WORDS", help="the history's filter, e.g. 'T12 since:2h'"),
             argument("--after", type=int, default=0, metavar="N", help="only events with a greater number"),
             argument("--follow", action="store_true", help="go on with what happens from now on"),
             argument("--json", action="store_true", help="print one JSON object a line"),
