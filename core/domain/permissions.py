@@ -4,14 +4,13 @@ import difflib
 import hashlib
 import json
 import posixpath
-import re
-import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
 from core.domain.limits import TITLE_MAX
+from core.domain.plain_commands import words_of
 
 COMMAND_MAX = 16_000  # characters of a command that a question holds
 DETAILS_MAX = 4_000
@@ -102,62 +101,13 @@ class Cover:
         """What later acts of the run it covers, for people."""
         where = f" in {self.folder}" if self.folder else ""
         if self.words:
-            return f"every plain command that begins with `{' '.join(self.words)}`{where}"
+            return f"every `{' '.join(self.words)}`{where}, with common options and places in that folder alone"
         if self.paths:
             return f"every {_ACTS[self.kind]} of {_few(self.paths)}"
         return "exactly the same again"
 
 
 _ACTS: dict[str, str] = {WishKind.EDIT: "change", WishKind.READ: "reading"}
-
-# Programs whose first word alone says little: what they do is said by the second.
-_WITH_ACTS = frozenset(
-    {
-        "apt", "brew", "cargo", "composer", "conda", "docker", "dotnet", "gem", "gh", "git", "go", "gradle", "helm",
-        "just", "kubectl", "make", "mix", "mvn", "npm", "pip", "pip3", "pnpm", "podman", "poetry", "rustup",
-        "terraform", "uv", "yarn",
-    }
-)  # fmt: skip
-# Programs that run another, or whose arguments are what they do: a yes covers only exactly the same.
-_NEVER = frozenset(
-    {
-        "ansible", "ash", "awk", "bash", "builtin", "bun", "bunx", "busybox", "chmod", "chown", "command", "cp",
-        "csh", "curl", "dash", "dd", "deno", "doas", "env", "eval", "exec", "expect", "find", "fish", "gawk", "gdb",
-        "ksh", "ln", "lua", "mv", "nc", "ncat", "nice", "node", "nohup", "npx", "osascript", "parallel", "perl",
-        "php", "pkexec", "powershell", "pwsh", "pypy", "python", "rm", "rmdir", "rsync", "ruby", "scp", "screen",
-        "script", "sed", "setsid", "sftp", "sh", "shred", "socat", "source", "ssh", "stdbuf", "strace", "su", "sudo",
-        "systemctl", "tar", "tcsh", "tee", "time", "timeout", "tmux", "truncate", "unlink", "uvx", "vi", "vim",
-        "watch", "wget", "xargs", "zsh",
-    }
-)  # fmt: skip
-# The second words that start another program.
-_RUN_OTHERS = frozenset({"exec", "run", "x", "dlx", "shell", "alias", "config", "eval"})
-_PLAIN_COMMAND = re.compile(r"[A-Za-z0-9_./:=@%+, \-'\"\[\]]+")
-_WORD = re.compile(r"[a-z0-9][a-z0-9_:-]*")
-_VERSIONED = re.compile(r"[0-9.]+$")
-
-
-def words_of(command: str) -> tuple[str, ...]:
-    """The words by which a plain command is known again: its program, with what it does if that is its second word.
-
-    Empty for what a yes must not stretch over: signs of a shell, settings before the program, interpreters, programs
-    that run others, delete, move or connect, and a program by a path.
-    """
-    if not command.strip() or _PLAIN_COMMAND.fullmatch(command) is None:
-        return ()
-    try:
-        parts = shlex.split(command)
-    except ValueError:
-        return ()
-    program = parts[0] if parts else ""
-    if _WORD.fullmatch(program) is None or _VERSIONED.sub("", program) in _NEVER or program in _NEVER:
-        return ()
-    if program not in _WITH_ACTS:
-        return (program,)
-    act = parts[1] if len(parts) > 1 else ""
-    if _WORD.fullmatch(act) is None or act in _RUN_OTHERS:
-        return ()
-    return (program, act)
 
 
 def cover_of(kind: str, folder: str, command: str, paths: Iterable[str], digest: str, *, is_whole: bool) -> Cover:

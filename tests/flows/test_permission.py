@@ -14,7 +14,7 @@ from tests.flows.world import HOME, SMALL, Office, a_goal_at_work, an_office, at
 from tui.screens.confirm import Confirm
 
 FOLDER = "/srv/site"
-TESTS = Wish("Run the tests of the links", "command", FOLDER, command="npm test -- --grep links")
+TESTS = Wish("Run the tests of the links", "command", FOLDER, command="pytest -q tests/links")
 EDIT = Wish(
     "Mend the base address", "edit", FOLDER,
     changes=(
@@ -57,7 +57,7 @@ async def test_a_command_is_allowed_once(tmp_path: Path, picture: Picture, size:
                 await press(pilot, "a")
                 assert isinstance(app.screen, Confirm)
                 await wait(pilot, office, 1)
-            assert "$ npm test -- --grep links" in shown(app)
+            assert "$ pytest -q tests/links" in shown(app)
             await picture(pilot, "a-command")
             await press(pilot, *(("right", "enter") if size == SMALL else ("a",)))
             await wait(pilot, office, 4)

@@ -114,7 +114,7 @@ async def test_allowed_once_is_for_this_act_alone(simulation: Simulation) -> Non
 
 
 async def test_allowed_for_the_run_covers_the_same_program_and_ends_with_the_run(simulation: Simulation) -> None:
-    again = Wish("Once more", "command", "/src/site", command="npm test --watch")
+    again = Wish("Once more", "command", "/src/site", command="npm test -- links")
     asks = Asks(TESTS, again, OTHER)
     await begin(simulation, asks)
     first = await answer(simulation, "run")

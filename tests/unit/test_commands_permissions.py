@@ -132,14 +132,14 @@ async def test_at_a_red_line_each_act_asks(world: World, wish: Wish, line: str) 
 
 async def test_a_yes_for_the_run_covers_nothing_at_a_red_line(world: World) -> None:
     ada = await world.run("ada")
-    number = (await ask(world, ada, run_command("cat notes.md")))["waits"]
+    number = (await ask(world, ada, run_command("make test")))["waits"]
     await answer(world, number, "run")
-    assert (await ask(world, ada, run_command("cat other.md")))["permit"] == "run"
-    blocked = await ask(world, ada, run_command("cat .env"))
+    assert (await ask(world, ada, run_command("make test -k")))["permit"] == "run"
+    show = (await ask(world, ada, run_command("git log --oneline")))["waits"]
+    await answer(world, show, "run")
+    blocked = await ask(world, ada, run_command("git log --grep 'api_key=Secret1234abcd'"))
     assert (blocked["permit"], "secret_exposure" in blocked["note"]) == ("refused", True)
-    docker = (await ask(world, ada, run_command("docker system df")))["waits"]
-    await answer(world, docker, "run")
-    assert "waits" in await ask(world, ada, run_command("docker system prune"))
+    assert "waits" in await ask(world, ada, run_command("git log --grep 'drop table'"))
 
 
 async def test_an_act_at_a_line_that_blocks_is_refused_and_told(world: World) -> None:
