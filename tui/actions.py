@@ -64,10 +64,12 @@ class Action:
 
 SHOWN = {
     "exclamation_mark": "!", "question_mark": "?", "slash": "/", "colon": ":", "escape": "esc", "ctrl+p": "^p",
-    "dollar_sign": "$",
+    "dollar_sign": "$", "greater_than_sign": ">", "less_than_sign": "<", "plus": "+", "minus": "-", "equals_sign": "=",
 }  # fmt: skip
 LEADING = frozenset({"agents", "stage", "heartbeat", "recall", "mission", "budget"})
 """Actions that belong to `Leading`."""
+ARRANGING = frozenset({"zoom", "wider", "narrower", "higher", "lower", "hide", "all_panes"})
+"""Actions that belong to `Arranging`."""
 DECISION_KEYS = {"approve": "a", "dispatch": "d", "block": "b", "revise": "r", "for_run": "f"}
 
 
@@ -142,6 +144,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("heartbeat", ("H",), "heartbeat", "Call the CEO's heartbeat now", RUN, _started_only),
     Action("mission", ("M",), "mission", "Say what the company is for: the CEO proposes goals from it", RUN),
     Action("budget", ("dollar_sign",), "budget", "Budget of the selected goal, or of the company", RUN),
+    Action("home", ("C",), "control", "Back to the control room from wherever you are", LOOK,
+           lambda _situation: "this is the control room"),
     Action("agents", ("A",), "agents", "Who works here: chart, hire, pause, budget", LOOK),
     Action("prompts", ("P",), "prompts", "What runs were told, and what an agent would be told now", LOOK),
     Action("watch", ("w",), "watch", "Its newest run, live: speak, pause, end", LOOK),
@@ -159,6 +163,13 @@ ACTIONS: tuple[Action, ...] = (
     Action("tab(5)", ("5",), "history", "Every change, as it happened", LOOK),
     Action("tab(6)", ("6",), "mail", "Mail about it; what waits is marked", LOOK),
     Action("mail", ("m",), "all mail", "All mail of the company, newest first", LOOK),
+    Action("zoom", ("z",), "zoom", "The pane you are in takes all the room, or gives it back", LOOK),
+    Action("wider", ("greater_than_sign",), "wider", "More width for inbox and board; the mouse does it too", LOOK),
+    Action("narrower", ("less_than_sign",), "narrower", "More width for the detail", LOOK),
+    Action("higher", ("plus",), "higher", "More height for the inbox", LOOK),
+    Action("lower", ("minus",), "lower", "More height for the board", LOOK),
+    Action("hide", ("Z",), "hide", "Hide the pane you are in; its place is remembered", LOOK),
+    Action("all_panes", ("equals_sign",), "all panes", "Every pane in its usual place", LOOK),
     Action("palette", ("colon", "ctrl+p"), "palette", "All that applies now, by name", LOOK),
     Action("help", ("question_mark",), "help", "This help", LOOK, rank=0),
     Action("leave", ("q", "ctrl+q"), "leave", "Leave the room; it asks while runs are live", LOOK, rank=8),

@@ -22,11 +22,13 @@ from core.domain.errors import OpsroomError
 from core.staffing import left_since
 from tui.came_back import SENT_BACK
 from tui.driver import RoomDriver
+from tui.modes import Modes, mode_bindings
 from tui.one_key import KeyOver, KeyQueue
 from tui.palette import RoomCommands
 from tui.personal import Personal
 from tui.projection import HEARTBEATS
 from tui.screens.control import ControlScreen
+from tui.text import one_line
 from tui.themes import DEFAULT_THEME, load_themes, usable
 
 FLUSHES_PER_S = 20
@@ -51,7 +53,7 @@ class OpsroomApp(App[None]):
 
     TITLE = "Opsroom"
     COMMANDS: ClassVar = {RoomCommands}
-    BINDINGS: ClassVar[list[BindingType]] = []
+    BINDINGS: ClassVar[list[BindingType]] = mode_bindings()
 
     def __init__(
         self,
@@ -66,6 +68,9 @@ class OpsroomApp(App[None]):
     ) -> None:
         super().__init__()
         self.personal = personal or Personal()
+        self.modes = Modes(self)
+        self.problems = [problem] if (problem := self.personal.memory.problem) else []
+        self.personal.memory.tell = lambda problem: self.notify(problem, severity="warning", markup=False)
         self.set_keymap(self.personal.keymap.for_textual())
         self.company = company
         self.owner_pid: int | None = None
@@ -84,7 +89,9 @@ class OpsroomApp(App[None]):
         return RoomDriver if found is LinuxDriver else found
 
     def _take_themes(self, wanted: str) -> list[str]:
-        themes, problems = load_themes()
+        folder = self.personal.themes
+        themes, problems = load_themes(*([folder] if folder is not None else []))
+        wanted = wanted or self.personal.settings.theme or self.personal.memory.now.theme
         no_color = "NO_COLOR" in os.environ
         for name in list(self.available_themes):
             self.unregister_theme(name)
@@ -92,7 +99,16 @@ class OpsroomApp(App[None]):
             if usable(theme, no_color):
                 self.register_theme(theme)
         self.theme = wanted if wanted in self.available_themes else DEFAULT_THEME
-        return [str(problem) for problem in problems]
+        told = [one_line(str(problem)) for problem in problems]
+        if wanted and wanted != self.theme:
+            why = "needs colours, and NO_COLOR is set" if any(t.name == wanted for t in themes) else "is not there"
+            told.append(f"The theme {wanted!r} {why}: {self.theme} is shown.")
+        return told
+
+    def choose_theme(self, name: str) -> None:
+        """Show this theme from now on, and at the next start."""
+        self.theme = name
+        self.personal.memory.keep(theme=name)
 
     def on_mount(self) -> None:
         """Paint first, read then."""
@@ -163,6 +179,7 @@ class OpsroomApp(App[None]):
     @on(KeyOver)
     def _key_is_over(self, over: KeyOver) -> None:
         self._key_queue.arrived(over)
+        self.modes.note()
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """The one place where faults of workers end: a toast and a line in the log, never a traceback."""
@@ -175,6 +192,10 @@ class OpsroomApp(App[None]):
         log.error("%s failed", event.worker.name, exc_info=error)
         text = f"{type(error).__name__}: {error}"
         self.notify(text, title=f"{event.worker.name} failed", severity="error", markup=False)
+
+    def action_mode(self, name: str) -> None:
+        """Another mode, from any screen that can be left at any time."""
+        self.modes.go(name)
 
     # ------------------------------------------------------------- leaving
 
@@ -225,4 +246,5 @@ class OpsroomApp(App[None]):
             self.notify("sent: " + ", ".join(each.words for each in held), markup=False)
         if self._unfollow is not None:
             self._unfollow()
+        await self.personal.memory.settle()
         await self.company.close()

@@ -6,6 +6,7 @@ from functools import partial
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
 from tui.actions import ACTIONS, DECIDE, WRITE, label_of
+from tui.panes.frame import PANES
 from tui.screens.control import ControlScreen
 
 
@@ -42,5 +43,8 @@ class RoomCommands(Provider):
                     action.about,
                     partial(room.action_act, action.name),
                 )
+        for pane in PANES:
+            verb = "show" if pane in room.arranging.body.hidden else "hide"
+            yield f"{verb}: {pane}", "Panes that are hidden are remembered", partial(room.arranging.toggle, pane)
         for theme in sorted(self.app.available_themes):
-            yield f"theme: {theme}", "Change the colours", partial(setattr, self.app, "theme", theme)
+            yield f"theme: {theme}", "Change the colours", partial(room.app.choose_theme, theme)

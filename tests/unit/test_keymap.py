@@ -46,7 +46,7 @@ def test_what_is_no_key_is_refused_and_drawn(written: str) -> None:
          "line 3, column 1: keys.room.aprove: there is no such action; did you mean approve?"),
         ("[keys.rom]\na = 'y'\n", "line 1, column 7: keys.rom: there is no such place; those are room, lists, agents"),
         ("[keys.room]\napprove = 'd'\n", "line 2, column 1: keys.room.approve: d is the key of dispatch"),
-        ("[keys.room]\napprove = ['y', 'y', 'ctrl+q']\n", "^q is the key of leave"),
+        ("[keys.room]\napprove = ['f6', 'f6', 'ctrl+q']\n", "^q is the key of leave"),
         ("[keys.room]\napprove = 'x'\nblock = 'x'\n", "line 2, column 1: keys.room.approve: x is the key of block"),
         ("[keys.lists]\ndown = 'n'\n", "n is the key of new_goal of room"),
         ("[keys.lists]\ndown = 'x'\n", "x is the key of retire of agents"),
@@ -96,7 +96,7 @@ def test_the_footer_has_the_new_keys() -> None:
 
 
 def test_the_written_keys_are_read_again() -> None:
-    settings, keymap = checked("[keys.room]\napprove = ['y', 'é']\n[keys.lists]\nmark = 'insert'\n", PATH)
+    settings, keymap = checked("[keys.room]\napprove = ['f6', 'é']\n[keys.lists]\nmark = 'insert'\n", PATH)
     again, same = checked(as_file(settings, list(as_lines(all_slots(), settings.keys))), PATH)
     assert {place: keys for place, keys in again.keys.items() if keys} == settings.keys
     assert same == keymap

@@ -30,14 +30,21 @@ def a_theme_file(folder: Path, text: str = "", **changes: str) -> Path:
     return file
 
 
-def test_the_room_comes_with_four_sound_themes() -> None:
+def test_the_room_comes_with_sound_themes() -> None:
     themes, problems = load_themes()
     assert problems == []
-    assert {t.name for t in themes} == {DEFAULT_THEME, "opsroom-light", "high-contrast", "colour-blind-safe"}
+    assert {t.name for t in themes} == {
+        DEFAULT_THEME,
+        "opsroom-light",
+        "high-contrast",
+        "colour-blind-safe",
+        "terminal",
+    }
     assert not THEMES["opsroom-light"].dark
 
 
-@pytest.mark.parametrize("theme", THEMES.values(), ids=lambda theme: theme.name)
+# of the terminal's own colours nobody knows how they look
+@pytest.mark.parametrize("theme", [each for each in THEMES.values() if not each.ansi], ids=lambda theme: theme.name)
 def test_every_text_can_be_read_on_every_ground(theme: Theme) -> None:
     colours = theme.to_color_system().generate()
     surface, primary = Color.parse(colours["surface"]), Color.parse(colours["primary"])
@@ -75,7 +82,7 @@ def test_every_fault_of_a_file_is_named(tmp_path: Path) -> None:
 def test_a_broken_file_is_a_problem_and_no_crash(tmp_path: Path, text: str) -> None:
     (tmp_path / "broken.toml").write_text(text, encoding="utf-8")
     themes, problems = load_themes(tmp_path)
-    assert len(themes) == 4
+    assert len(themes) == len(THEMES)
     assert problems
 
 
@@ -106,4 +113,29 @@ def test_a_problem_reads_as_a_line() -> None:
 def test_the_terminals_own_colours_are_refused_without_colour() -> None:
     ansi = next(theme for theme in BUILTIN_THEMES.values() if theme.ansi)
     assert (usable(ansi, no_color=True), usable(ansi, no_color=False)) == (False, True)
-    assert all(usable(theme, no_color=True) for theme in THEMES.values())
+    assert [theme.name for theme in THEMES.values() if not usable(theme, no_color=True)] == ["terminal"]
+
+
+def test_the_terminals_own_colours_need_a_theme_that_says_so(tmp_path: Path) -> None:
+    a_theme_file(tmp_path, primary='"ansi_blue"')
+    assert "ansi = true" in str(load_themes(tmp_path)[1][0])
+    a_theme_file(tmp_path, primary='"ansi_blue"', ansi="true")
+    assert load_themes(tmp_path)[1] == []
+    a_theme_file(tmp_path, ansi='"yes"')
+    assert [problem.key for problem in load_themes(tmp_path)[1]] == ["ansi"]
+
+
+@pytest.mark.parametrize(
+    "name", ["\\u001b]52;c;eA==\\u0007", "[@click=app.quit]x[/]", "a\\u202eb", "\\u200b", "x" * 61, "../up", "日本"]
+)
+def test_a_name_that_could_act_is_refused_and_drawn(tmp_path: Path, name: str) -> None:
+    a_theme_file(tmp_path, name=f'"{name}"')
+    themes, problems = load_themes(tmp_path)
+    assert len(themes) == len(THEMES)
+    assert [problem.key for problem in problems] == ["name"]
+    assert str(problems[0]).isprintable()
+
+
+def test_a_file_without_end_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "long.toml").write_text("#" * 100_000)
+    assert "longer than" in str(load_themes(tmp_path)[1][0])

@@ -47,13 +47,16 @@ async def _open(folder: Path, config: Config, pace_ms: int | None, start: bool) 
     from core.server.doors import Doors
     from tui.app import OpsroomApp
     from tui.cli.working import runners_of
+    from tui.personal import Personal
 
+    # wrong settings are told before the board is touched
+    personal = Personal.read()
     company = await OpenCompany.open(folder, runners_of(config, pace_ms))
     try:
         keep_log(folder)
         if start:
             await company.execute(StartCompany())
-        app = OpsroomApp(company, runner_kinds=runner_kinds(config))
+        app = OpsroomApp(company, runner_kinds=runner_kinds(config), personal=personal)
         _leave_on_signals(app)
     except BaseException:
         await company.close()

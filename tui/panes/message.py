@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from textual.content import Content
 from textual.widgets import Static
 
+from tui.modes import crumbs
 from tui.panes.words import line, put, said
 from tui.widgets.row import Tone
 
@@ -16,11 +17,17 @@ class MessageLine(Static):
         super().__init__(id="message")
         self._message = Content("")
         self._held: list[Content] = []
+        self._crumbs = Content("")
 
     @property
     def says(self) -> str:
         """The text on the line."""
         return self.content.plain if isinstance(self.content, Content) else str(self.content)
+
+    def on_mount(self) -> None:
+        """Where nothing is said, the line tells where one is."""
+        self._crumbs = said(path + "  · esc back", "dim") if (path := crumbs(self.app)) else Content("")
+        self._draw()
 
     def say(self, text: str, tone: Tone | None = None) -> None:
         """Say something."""
@@ -43,5 +50,5 @@ class MessageLine(Static):
         self._draw()
 
     def _draw(self) -> None:
-        parts = [*self._held, *([self._message] if self._message else [])]
+        parts = [*self._held, *([self._message] if self._message else [])] or [self._crumbs]
         put(self, Content("   ").join(parts), layout=True)

@@ -47,6 +47,7 @@ class AgentsScreen(Screen[None]):
     """The roster above; below it all about the selected agent, and beside it or in its place chart or spending."""
 
     app: "OpsroomApp"
+    MODE = "agents"
     AUTO_FOCUS = "#roster-rows"
     CSS_PATH: ClassVar = ["agents.tcss", "../panes/lines.tcss"]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-home"), (170, "-wide")]

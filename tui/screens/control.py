@@ -18,7 +18,7 @@ from textual.widgets import Input
 from core.company import OpenCompany
 from core.domain.errors import OpsroomError
 from core.domain.inbox import Choice, InboxItem
-from tui.actions import ACTIONS, DECISION_KEYS, LEADING, WRITING, Action, Hint, Situation, footer
+from tui.actions import ACTIONS, ARRANGING, DECISION_KEYS, LEADING, WRITING, Action, Hint, Situation, footer
 from tui.keymap import slot_name
 from tui.panes.board import BoardPane
 from tui.panes.ceo import CeoPane
@@ -30,6 +30,7 @@ from tui.panes.message import MessageLine
 from tui.panes.round import RoundPane
 from tui.panes.status import Standing, StatusBar
 from tui.projection import Projection
+from tui.screens.arranging import Arranging
 from tui.screens.attaching import Attaching
 from tui.screens.decisions import Decisions
 from tui.screens.leading import Leading
@@ -57,19 +58,20 @@ class ControlScreen(Screen[None]):
     """The one screen at which the operator sits."""
 
     app: "OpsroomApp"
+    MODE = "home"
     AUTO_FOCUS = "#inbox-rows"
     CSS_PATH: ClassVar = ["control.tcss", *(f"../panes/{name}.tcss" for name in PANES)]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-home"), (170, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (20, "-tall")]
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            ",".join(action.keys),
-            f"act('{action.name}')",
-            action.about,
-            show=False,
-            id=f"room.{slot_name(action.name)}",
-        )
-        for action in ACTIONS
+        *(
+            Binding(
+                ",".join(each.keys), f"act('{each.name}')", each.about, show=False, id=f"room.{slot_name(each.name)}"
+            )
+            for each in ACTIONS
+        ),
+        Binding("tab", "pane(1)", show=False),
+        Binding("shift+tab", "pane(-1)", show=False),
     ]
 
     def __init__(
@@ -92,6 +94,7 @@ class ControlScreen(Screen[None]):
         self.prompting = Prompting(self)
         self.attaching = Attaching(self)
         self.looking_back = LookingBack(self)
+        self.arranging = Arranging(self)
         self._from_board = False
         self._asked: frozenset[str] | None = None
         self._seen: tuple[object, ...] = ()
@@ -108,7 +111,7 @@ class ControlScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """All panes are there from the beginning; the size of the terminal decides how they stand."""
         yield self.status
-        with Horizontal(id="body"):
+        with self.arranging.body:
             with Horizontal(id="strip"):
                 yield self.round
                 yield self.ceo
@@ -125,6 +128,7 @@ class ControlScreen(Screen[None]):
         self.inbox.list.empty = self.board.list.empty = "loading the board…"
         self.status.show(self.view, Standing())
         self.show_keys()
+        self.arranging.restore()
         self.set_interval(1.0, self.grow_older)
         self._hold_timer = self.set_interval(HOLD_LOOK_S, self.decisions.look_at_the_clock, pause=True)
 
@@ -136,7 +140,8 @@ class ControlScreen(Screen[None]):
         self.flush()
         if self.inbox.item is None and self.focused is self.inbox.list:
             self.board.list.focus()
-        self._warn(self.company.warnings)
+        self._warn([*self.company.warnings, *self.app.problems])
+        self.app.modes.restore()
 
     def flush(self) -> None:
         """Show what happened since the last time."""
@@ -216,6 +221,7 @@ class ControlScreen(Screen[None]):
 
     def watch_focused(self, _before: Widget | None, now: Widget | None) -> None:
         """At once, with the focus itself: messages about it come later, and not always in their order."""
+        self.arranging.focused(now)
         if isinstance(now, Rows):
             self._from_board = now is self.board.list
             self.set_class(self._from_board, "-board-first")
@@ -226,10 +232,7 @@ class ControlScreen(Screen[None]):
             self._select(by_hand=True)
 
     def _select(self, *, by_hand: bool) -> None:
-        item = None if self._from_board else self.inbox.item
-        ref = (self.board.list.cursor_id or "") if self._from_board else (item.entity if item else "")
-        if not ref:
-            ref = self.board.list.cursor_id or ""
+        ref, item = self._under_the_eyes()
         thing = self.view.find(ref)
         choices = _choices([item] if item else self.view.items_of(ref))
         self.situation = Situation(
@@ -243,6 +246,16 @@ class ControlScreen(Screen[None]):
             self._seen = seen
         self.detail.show(self.view, self.situation, self.now())
         self.show_keys()
+
+    def _under_the_eyes(self) -> tuple[str, InboxItem | None]:
+        """What the keys act on. Who reads a page stays on it when its item leaves the inbox: the next one in the
+        list must not move in under the same keys.
+        """
+        item = None if self._from_board else self.inbox.item
+        read = self.situation.ref
+        if self.has_class("-in-detail") and not self._from_board and read and (item is None or item.entity != read):
+            return read, None
+        return (item.entity if item else "") or self.board.list.cursor_id or "", item
 
     def show_keys(self) -> None:
         """The keys of what is on top: of the room only when nothing asks or tells above it."""
@@ -319,6 +332,10 @@ class ControlScreen(Screen[None]):
 
     # ------------------------------------------------------------- keys
 
+    def action_pane(self, by: int) -> None:
+        """The next pane, or the one before."""
+        self.arranging.step(by)
+
     def action_act(self, name: str) -> None:
         """Do one of the actions of the table."""
         if name in DECISION_KEYS:
@@ -328,10 +345,15 @@ class ControlScreen(Screen[None]):
             self.detail.open_tab(int(name[4]))
         elif name in LEADING:
             getattr(self.leading, name)()
+        elif name in ARRANGING:
+            getattr(self.arranging, name)()
         elif name in WRITING:
             getattr(self.writing, name)()
         else:
             getattr(self, f"_do_{name}")()
+
+    def _do_home(self) -> None:
+        """It is here already."""
 
     def _do_undo(self) -> None:
         self.decisions.undo()

@@ -11,6 +11,7 @@ from textual.widgets import Static
 
 from core.company import OpenCompany
 from tui.actions import Hint
+from tui.modes import mode_bindings
 from tui.panes.mail import read_mail
 from tui.panes.words import said
 from tui.projection import Projection
@@ -21,9 +22,12 @@ class MailScreen(ModalScreen[None]):
     """Only tells; mail is answered below the thing that it is about."""
 
     CSS_PATH: ClassVar = ["dialogs.tcss", "mail.tcss"]
+    MODE = "mail"
     AUTO_FOCUS = "#all-mail"
     HINTS: ClassVar = (Hint("↑/↓", "scroll", 1), Hint("esc", "back", 0))
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,m,enter", "close", "Back", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,m,enter", "close", "Back", show=False), *mode_bindings()
+    ]  # fmt: skip
 
     def __init__(self, company: OpenCompany, view: Projection) -> None:
         super().__init__()

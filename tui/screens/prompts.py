@@ -61,6 +61,7 @@ class PromptsScreen(Screen[None]):
     """Four pages: prompts with their layers, own texts, experiences, knowledge; the text of what is chosen beside."""
 
     app: "OpsroomApp"
+    MODE = "prompts"
     AUTO_FOCUS = "#told-rows"
     CSS_PATH: ClassVar = ["prompts.tcss", "../panes/lines.tcss"]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-home"), (170, "-wide")]

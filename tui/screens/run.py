@@ -47,6 +47,7 @@ class RunScreen(Screen[None]):
     """The transcript below a line about the run. Who reads at its end follows; scrolling up stops that."""
 
     app: "OpsroomApp"
+    MODE = "run"
     AUTO_FOCUS = "#run-prose"
     CSS_PATH: ClassVar = ["run.tcss", "../panes/lines.tcss"]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-home"), (170, "-wide")]

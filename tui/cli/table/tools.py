@@ -45,6 +45,15 @@ TOOLS: tuple[Subcommand, ...] = (
         ),
     ),
     Subcommand(
+        ("config",),
+        "your own settings: theme, keys, what is remembered",
+        "tui.cli.configuring:config",
+        (
+            argument("act", nargs="?", metavar="ACT", choices=("show", "write", "check", "path"), default="show",
+                     help="show: all settings with comments (default); write: a new file of them; check: yours; path"),
+        ),
+    ),
+    Subcommand(
         ("doctor",),
         "check this machine, what agents could run on here, and a company's settings, agents and board",
         "tui.cli.care:doctor",
