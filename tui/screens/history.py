@@ -24,7 +24,7 @@ from tui.panes.message import MessageLine
 from tui.panes.words import entitle, line, put, said
 from tui.text import amount
 from tui.widgets.prose import Block, Prose
-from tui.widgets.row import Tone
+from tui.widgets.row import Row, Tone
 from tui.widgets.row_messages import CursorMoved, Selected
 from tui.widgets.rows import Rows
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 PAGE = 200
 AHEAD = 60  # rows below the cursor from which on the next page is read
-MOST = 20_000  # rows that are kept; the rest is a filter away
+MOST = 10_000  # rows that are kept; the rest is a filter away
 PLACEHOLDER = "actor:slug kind:TaskSubmitted goal:G3 T12 is:decision since:2h words"
 DECISIONS = "is:decision"
 FILTER_HINTS = (Hint("enter", "to the log", 1), Hint("esc", "clear", 0))
@@ -68,6 +68,7 @@ class HistoryScreen(Screen[None]):
         self.back = back
         self.wanted = EventFilter()
         self._events: dict[int, Event] = {}  # newest first
+        self._rows: dict[int, Row] = {}  # as they were drawn: thousands are not drawn anew for each page
         self._next: int | None = None  # where the next page begins; None at the end of the log
         self._newest = 0
         self._is_reading = False
@@ -171,7 +172,9 @@ class HistoryScreen(Screen[None]):
             self.log_rows.empty = (
                 f"Nothing fits the filter.\n{EXAMPLES}" if self.field.value else "Nothing happened yet."
             )
-        self.log_rows.set_rows([event_row(event, view, now) for event in self._events.values()])
+        drawn = self._rows
+        self._rows = {each: drawn.get(each) or event_row(event, view, now) for each, event in self._events.items()}
+        self.log_rows.set_rows(list(self._rows.values()))
         self.show_head()
         self._show_event()
 
