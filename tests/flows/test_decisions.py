@@ -93,6 +93,37 @@ async def test_a_reason_is_not_asked_for_in_vain(tmp_path: Path) -> None:
             assert "T1 waits for nothing" in app.room.message.says
 
 
+async def test_the_next_item_does_not_move_in_under_the_keys_of_a_page(tmp_path: Path) -> None:
+    """Who reads a page and decides stays on it: a second key must not decide about what came up in the list."""
+    async with an_office(tmp_path / "c") as office:
+        first, second = [
+            (await office.do("CreateGoal", title=title, description="What visitors ask for"))["id"]
+            for title in ("Greet the visitors", "Mend the gate")
+        ]
+        app = office.app()
+        async with app.run_test(size=SMALL) as pilot:
+            await ready(pilot, office)
+            await press(pilot, "enter")
+            read = app.room.situation.ref
+            decided, other = (first, second) if read == f"goal:{first}" else (second, first)
+            await press(pilot, "b")
+            await write(pilot, "We did that last week")
+            await press(pilot, "enter")
+            await wait(pilot, office, 1)
+            await press(pilot, "right", "enter")
+            await wait(pilot, office, 6)
+            assert (await office.goal(decided)).status == "cancelled"
+
+            assert app.room.situation.ref == read
+            await wait(pilot, office, 1)
+            await press(pilot, "b", "a")
+            assert app.screen is app.room
+            await wait(pilot, office, 10)
+            assert (await office.goal(other)).status == "draft"
+            await press(pilot, "escape")
+            assert app.room.situation.ref == f"goal:{other}"
+
+
 async def test_a_draft_is_rejected_with_a_reason_after_a_question(tmp_path: Path, picture: Picture) -> None:
     async with an_office(tmp_path / "c") as office:
         goal = await a_draft(office)
