@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from core.domain.command_lines import as_line, commands_within
 from core.domain.errors import Invalid
 from core.domain.patterns import WINDOW
 
@@ -24,7 +25,7 @@ _BLANKS = re.compile(r"\s+")
 _CONTINUED = re.compile(r"\\\r?\n")
 _LINE_ENDS = re.compile(r"\s*[\r\n]\s*")
 _QUOTES = re.compile(r"[\"'`\\]")
-_SPACE_BY_NAME = re.compile(r"\$\{?ifs\}?|\$ifs\b")
+_SPACE_BY_NAME = re.compile(r"\$\{?ifs\}?|\$ifs\b", re.IGNORECASE)
 
 
 class GuardAction(StrEnum):
@@ -96,17 +97,24 @@ def plain_tag(tag: str) -> str:
 
 def normalised(text: str) -> str:
     """Text as patterns see it: compatible forms and case folded, invisible characters out, one blank for any space."""
-    folded = unicodedata.normalize("NFKC", _CONTINUED.sub("", text)).casefold()
-    kept = "".join(char for char in folded if not _is_invisible(char))
-    return _BLANKS.sub(" ", kept)
+    return _BLANKS.sub(" ", _visible(unicodedata.normalize("NFKC", _CONTINUED.sub("", text)).casefold()))
+
+
+def _visible(text: str) -> str:
+    return "".join(char for char in text if not _is_invisible(char))
 
 
 def forms_of(text: str) -> tuple[str, ...]:
-    """The text; without the quotes that a shell would take away (r"m" is rm); and each line as a command of its own."""
+    """The text; without the quotes that a shell would take away (r"m" is rm); each line as a command of its own; and
+    the commands that it runs by others, as in `nice bash -lc '…'`.
+
+    Raises Invalid when shells lie too deep in each other.
+    """
     plain = normalised(text).strip()
     bare = _bare(plain)
     lines = _bare(normalised(_LINE_ENDS.sub("; ", _CONTINUED.sub("", text.strip()))))
-    return tuple(dict.fromkeys((plain, bare, lines)))
+    run = commands_within(_SPACE_BY_NAME.sub(" ", _visible(unicodedata.normalize("NFKC", _CONTINUED.sub("", text)))))
+    return tuple(dict.fromkeys((plain, bare, lines, *([_bare(normalised("; ".join(run)))] if run else []))))
 
 
 def _bare(text: str) -> str:
@@ -162,7 +170,7 @@ def _texts(value: Any, depth: int) -> Iterator[str]:
         for part in value:
             yield from _texts(part, depth + 1)
         if len(value) > 1:
-            yield " ".join(_words(value))
+            yield as_line(_words(value))
     elif value is not None:
         yield str(value)
 
@@ -172,7 +180,7 @@ def _command_line(value: Mapping[str, Any]) -> Iterator[str]:
     program = [word for name in _PROGRAM if name in named for word in _words(named[name])]
     arguments = [word for name in _ARGUMENTS if name in named for word in _words(named[name])]
     if program and arguments:
-        yield " ".join([*program, *arguments])
+        yield " ".join([*program, as_line(arguments)])
 
 
 def _words(value: Any) -> list[str]:
