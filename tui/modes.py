@@ -53,9 +53,9 @@ def mode_of(screen: Screen[object]) -> str:
 
 
 def crumbs(app: App[object]) -> str:
-    """Where one is and how one came there, e.g. `Control › Agents › Run`; empty in the control room."""
+    """Where one is and how one came there, e.g. `Control › Agents › Run`; empty where one step back is the room."""
     path = [_LABELS[name] for screen in app.screen_stack if (name := mode_of(screen)) in _LABELS]
-    return " › ".join(path) if len(path) > 1 else ""
+    return " › ".join(path) if len(path) > 2 else ""
 
 
 class Modes:
