@@ -13,6 +13,7 @@ class ModelCall:
 
     `status` is what the program got (HTTP). Tokens are None where the provider told none, `cost_micros` where no price
     is known. `note` says what went wrong, e.g. `cut`. Requests that use no tokens (lists of models) are not `paid`.
+    `estimated` tokens are by the bytes of both ways, where the provider did not tell them (all).
     """
 
     provider: str
@@ -27,10 +28,11 @@ class ModelCall:
     cost_micros: int | None = None
     paid: bool = True
     note: str = ""
+    estimated: bool = False
 
     @property
     def counted(self) -> bool:
-        """The provider told its tokens."""
+        """Its tokens are known, be it by an estimate."""
         return self.tokens_in is not None or self.tokens_out is not None
 
     @property
@@ -69,6 +71,7 @@ class Metered:
     tokens_out: int = 0
     cost_micros: int = 0
     unknown: int = 0
+    estimated: int = 0
     limited_until: int = 0
     stop: tuple[str, str] | None = None
     stopping: list[Callable[[str, str], None]] = field(default_factory=list, repr=False)
@@ -85,6 +88,7 @@ class Metered:
         """Take in one request that is over."""
         self.hear(call.facts())
         self.unknown += call.cost_unknown
+        self.estimated += call.estimated
         if call.counted:
             self.answers += 1
             self.tokens_in += call.tokens_in or 0

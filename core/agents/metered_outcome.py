@@ -29,6 +29,9 @@ def metered_outcome(outcome: Outcome, metered: Metered, now: int) -> Outcome:
     if metered.unknown:
         told = f"the cost of {metered.unknown} of its {metered.requests} model requests is unknown"
         outcome = replace(outcome, detail=_joined(outcome.detail, told))
+    if metered.estimated:
+        told = f"what {metered.estimated} of its {metered.requests} model requests used is estimated"
+        outcome = replace(outcome, detail=_joined(outcome.detail, told))
     return outcome
 
 

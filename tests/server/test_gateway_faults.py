@@ -249,7 +249,8 @@ async def test_an_answer_of_50_mb_goes_by_in_pieces(tmp_path: Path, server: Mode
             async for chunk in answer.aiter_bytes():
                 size += len(chunk)
         assert size == 800 * 65_536
-        assert (await program.lines())[0]["cost"] == "unknown"
+        line = (await program.lines())[0]
+        assert (line["estimated"], line["tokens_out"]) == (True, 200 * 65_536), "four bytes a token"
 
 
 async def test_an_answer_is_not_waited_for_whole(tmp_path: Path, server: ModelServer) -> None:
@@ -288,11 +289,13 @@ async def test_the_end_of_a_run_cuts_what_is_on_its_way_and_counts_it(tmp_path: 
 
 GARBAGE: list[Any] = [
     "x", None, [], 7, {"input_tokens": "many", "output_tokens": -5}, {"input_tokens": 2**70, "output_tokens": True},
-    {"input_tokens": {"a": 1}}, {},
+    {"input_tokens": {"a": 1}}, {}, {"input_tokens": 10**9, "output_tokens": 10**9},
 ]  # fmt: skip
 
 
-async def test_a_usage_that_is_garbage_counts_nothing(tmp_path: Path, server: ModelServer) -> None:
+async def test_a_usage_that_is_garbage_is_no_count_and_the_bytes_are_counted(
+    tmp_path: Path, server: ModelServer
+) -> None:
     async with asking(tmp_path, server) as program:
         for usage in GARBAGE:
             whole = json.dumps({"type": "message", "content": [], "usage": usage}).encode()
@@ -302,9 +305,8 @@ async def test_a_usage_that_is_garbage_counts_nothing(tmp_path: Path, server: Mo
                 assert (await program.ask("anthropic", stream=stream)).status_code == 200
         server.replies(Raw(b'data: {"usage"\n\n\xff\xfe'))
         assert (await program.ask("anthropic", stream=True)).status_code == 200
-        run = await program.run()
-        assert (run.tokens_in, run.tokens_out, run.cost_micros) == (0, 0, 0)
-        assert {line["cost"] for line in await program.lines()} == {"unknown"}
+        assert {line["estimated"] for line in await program.lines()} == {True}
+        assert {line["tokens_in"] < 50 and line.get("tokens_out", 0) < 50 for line in await program.lines()} == {True}
 
 
 async def test_an_answer_that_holds_the_key_reaches_the_program_without_it(tmp_path: Path, server: ModelServer) -> None:

@@ -67,16 +67,17 @@ class Gateway:
         finally:
             # Whatever ended it, also its program's going away: what it used so far was spent.
             await work.settle_once()
+            work.release()
         return None
 
     async def _through(
         self, work: Passing, request: Request, send: "Send", passage: "Passage", route: "Route", token: str
     ) -> None:
         content = await answers.body(request, BODY_MAX)
-        await self._shared.gate.admit(passage, paid=route.paid)
+        self._shared.gate.admit(passage)
         asked = await _prepared(request, passage, route, content, token)
         work.model = asked.model
-        passing = asyncio.create_task(work.through(asked, send))
+        passing = asyncio.create_task(work.leave(asked, send))
         ends = [asyncio.create_task(_gone(request)), asyncio.create_task(passage.over.wait())]
         try:
             await asyncio.wait((passing, *ends), return_when=asyncio.FIRST_COMPLETED)

@@ -1,8 +1,9 @@
 """Whether a request of a run may leave: its token, its limits, the provider's rest, and the budgets."""
 
+import asyncio
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from core.agents.models.cooldown import Cooldowns
 from core.commands.door import Door
@@ -11,10 +12,13 @@ from core.domain.actors import System
 from core.domain.errors import BoardError, Fenced, Forbidden, NotFound
 from core.server.answers import TooMany
 from core.server.callers import Tokens, no_token
+from core.server.gateway.holding import Hold, Holds
 from core.server.gateway.passage import Passage
 from core.server.gateway.wires import Spent
 
 GATEWAY = System("gateway")
+WAIT_S = 30.0  # for what is on its way: then the program is told to come back
+COME_BACK_S = 5
 _END = "End your work with what you have; the operator can allow more."
 
 
@@ -26,6 +30,7 @@ class Gate:
     cooldowns: Cooldowns
     door: Callable[[], Door | None]
     now: Callable[[], int]
+    holds: Holds = field(default_factory=Holds)
 
     def passage(self, tokens: list[str], name: str) -> tuple[Passage, str]:
         """The way of whoever sends these tokens to the provider of this name, and the token that counts.
@@ -51,18 +56,54 @@ class Gate:
             )  # fmt: skip
         return caller.passage, token
 
-    async def admit(self, passage: Passage, *, paid: bool) -> None:
-        """Count a request of the run. Raises Spent, Fenced, TooMany with the time to come back, BoardError.
+    def admit(self, passage: Passage) -> None:
+        """Count a request of the run. Raises Spent, TooMany with the time to come back.
 
         A limit that is reached ends the run; what is on its way then is still answered.
         """
+        metered = passage.metered
+        if metered.stop is None and metered.requests >= passage.provider.requests_per_run:
+            metered.end("requests", f"it sent {metered.requests:,} requests to its model, which is the limit of a run")
         self._limits(passage)
-        passage.metered.requests += 1
-        passage.metered.stir()
+        metered.requests += 1
+        metered.stir()
         if (until := self.cooldowns.until(passage.line)) is not None:
             raise self.resting(passage, until)
-        if paid:
-            await self._budgets(passage)
+
+    async def hold(self, passage: Passage, tokens: int, micros: int | None) -> Hold:
+        """Hold back what a request may use, until `holds.release`; `micros` None: its price is not known.
+
+        It leaves alone whenever anything is left. With others on their way it waits until these leave room. Raises
+        Spent, Fenced, BoardError, and TooMany when they take too long.
+        """
+        try:
+            # One request of a run waits at a time: the others stand behind it.
+            async with asyncio.timeout(WAIT_S), passage.turn:
+                while True:
+                    freed = self.holds.freed
+                    async with self.holds.lock:
+                        if await self._has_room(passage):
+                            return self.holds.add(Hold(passage.run_id, tokens, micros))
+                    await freed.wait()
+        except TimeoutError:
+            raise TooMany(
+                "What other requests on their way may cost takes what is left of a budget or a limit; none was sent.",
+                f"Wait {COME_BACK_S} s, and ask for less at once.",
+                retry_s=COME_BACK_S,
+            ) from None
+
+    async def _has_room(self, passage: Passage) -> bool:
+        self._limits(passage)
+        metered, own = passage.metered, self.holds.of(passage.run_id)
+        used = metered.tokens_in + metered.tokens_out
+        if own and used + sum(hold.tokens for hold in own) >= passage.tokens:
+            return False
+        if own and (limit := passage.cost_micros) is not None:
+            # What has no known price may cost all of it.
+            held = sum(limit if hold.micros is None else hold.micros for hold in own)
+            if metered.cost_micros + held >= limit:
+                return False
+        return await self._budgets(passage)
 
     def resting(self, passage: Passage, until: int) -> TooMany:
         """The answer while the provider rests, for all agents on this key (F14)."""
@@ -76,8 +117,6 @@ class Gate:
 
     def _limits(self, passage: Passage) -> None:
         metered = passage.metered
-        if metered.stop is None and metered.requests >= passage.provider.requests_per_run:
-            metered.end("requests", f"it sent {metered.requests:,} requests to its model, which is the limit of a run")
         used = metered.tokens_in + metered.tokens_out
         if metered.stop is None and used >= passage.tokens:
             metered.end("tokens", f"it used {used:,} tokens; {passage.tokens:,} are its limit")
@@ -94,15 +133,18 @@ class Gate:
             spent = metered.cost_micros / 1_000_000
             metered.end("cost", f"it cost ${spent:.4f}; ${limit / 1_000_000:.4f} is its limit")
 
-    async def _budgets(self, passage: Passage) -> None:
+    async def _budgets(self, passage: Passage) -> bool:
+        """Whether the budgets have room beside what is on its way."""
         door = self.door()
         if door is None:
             raise BoardError("This room no longer owns the board; nothing was sent.", "Stop working.")
         try:
-            answer = await door.execute(GATEWAY, AdmitModelRequest(run=passage.run_id))
+            asked = AdmitModelRequest(run=passage.run_id, on_its_way=self.holds.micros())
+            answer = await door.execute(GATEWAY, asked)
         except Fenced:
             passage.metered.end("fenced", "the run is over")
             raise
         if answer["held"]:
             passage.metered.end("budget", str(answer["held"]))
             raise Spent(f"No request was sent: {answer['held']}.", _END)
+        return not answer["waits"]

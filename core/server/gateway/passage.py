@@ -23,6 +23,7 @@ class Passage:
     """A run's way to one provider. `tokens` and `cost_micros` are the limits of its run, None: the budgets alone.
 
     `over` is set when the run has ended: what is still on its way is cut. `under_way` are done once they are counted.
+    `turn` is had by the one request that waits for room beside those on their way.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Passage:
     cost_micros: int | None = None
     over: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
     under_way: set["asyncio.Future[None]"] = field(default_factory=set, repr=False)
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
 
     @property
     def line(self) -> Line:

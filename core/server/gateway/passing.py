@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import httpx2
@@ -15,6 +15,7 @@ from core.agents.models.keys import scrub
 from core.agents.models.prices import Price, cost_micros
 from core.domain.errors import OpsroomError
 from core.server.gateway.gate import Gate
+from core.server.gateway.holding import Hold
 from core.server.gateway.passage import Passage
 from core.server.gateway.request import Asked
 from core.server.gateway.streams import Scrubber, UsageHider
@@ -58,15 +59,31 @@ class Passing:
         self._key = passage.key.reveal() if passage.key else ""
         self.model = route.model
         self._settling: asyncio.Task[None] | None = None
+        self._sent: Asked | None = None
+        self._hold: Hold | None = None
         self.started = False
         self.status = 0
         self.note = "gone: its program went away"
+
+    async def leave(self, asked: Asked, send: "Send") -> None:
+        """Ask once budgets and limits have room beside what is on its way. Raises what `Gate.hold` and `through` do."""
+        if self._route.paid:
+            taken = asked.taken
+            micros = await self._cost(taken)
+            self._hold = await self._shared.gate.hold(self._passage, taken.tokens_in + taken.tokens_out, micros)
+        await self.through(asked, send)
+
+    def release(self) -> None:
+        """What it used is counted: it holds nothing back any more."""
+        if self._hold is not None:
+            self._shared.gate.holds.release(self._hold)
 
     async def through(self, asked: Asked, send: "Send") -> None:
         """Ask, and pass the answer on. Raises Upstream before anything was passed; a cut answer stays without end."""
         provider = self._passage.provider
         if asked.hides_usage and self._passage.name in self._shared.plain:
             asked = asked.without_usage()
+        self._sent = asked
         response = await self._shared.connections.send(provider, asked)
         try:
             if 300 <= response.status_code < 400:
@@ -93,17 +110,33 @@ class Passing:
             else:
                 reader.end()
             usage = reader.usage
+        used = self._used(usage)
+        if reader is not None:
             self._note_failed(reader)
         passage, route = self._passage, self._route
-        cost = await self._cost(usage) if route.paid else None
+        cost = await self._cost(used) if route.paid else None
         ms = int((asyncio.get_running_loop().time() - self._began) * 1000)
-        used = usage or Usage()
+        counts = used or Usage()
         call = ModelCall(
             passage.name, str(route.wire), self._clean(self.model)[:200], self.status, ms,
-            None if usage is None else used.tokens_in, None if usage is None else used.tokens_out,
-            used.cache_read, used.cache_write, cost, route.paid, self._clean(self.note)[:_NOTE],
+            None if used is None else used.tokens_in, None if used is None else used.tokens_out,
+            counts.cache_read, counts.cache_write, cost, route.paid and self._sent is not None,
+            self._clean(self.note)[:_NOTE], used != usage,
         )  # fmt: skip
         await passage.metered.note(call)
+
+    def _used(self, told: Usage | None) -> Usage | None:
+        """What it used as told, or by its bytes where the provider, cut short or silent about it, did not tell all."""
+        reader, sent = self._reader, self._sent
+        if sent is None or not self._route.paid:
+            return told
+        if reader is None:
+            # No answer came, and none was told to the program: it went away from what it had asked for.
+            return None if self.status else Usage(sent.taken.tokens_in)
+        if told is None:
+            is_refused = reader.failed is not None and not reader.tokens_said
+            return None if is_refused else Usage(sent.taken.tokens_in, reader.tokens_said)
+        return replace(told, tokens_out=max(told.tokens_out, reader.tokens_said)) if self.note else told
 
     def refused_here(self, error: OpsroomError) -> None:
         """It was not passed, for this reason."""

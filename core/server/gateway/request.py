@@ -6,8 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
+from core.agents.models.conversation import Usage
 from core.agents.models.keys import REMOVED
 from core.domain.errors import Invalid
+from core.server.gateway.estimate import taken_of
 from core.server.gateway.passage import Passage
 from core.server.gateway.wires import Route, key_headers, target_of
 
@@ -23,7 +25,7 @@ _KEPT_BACK = frozenset({
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What goes to the provider. `model` is the one that is asked there.
+    """What goes to the provider. `model` is the one that is asked there, `taken` what the request is taken to use.
 
     `hides_usage`: the gateway asked for a chunk of usage that the program did not ask for.
     """
@@ -33,6 +35,7 @@ class Asked:
     headers: tuple[tuple[str, str], ...]
     content: bytes
     model: str
+    taken: Usage
     hides_usage: bool = False
 
     def without_usage(self) -> "Asked":
@@ -58,11 +61,11 @@ def asked_of(
     passage: Passage, route: Route, method: str, headers: list[tuple[str, str]], query: str, content: bytes, token: str
 ) -> Asked:
     """The request as the provider gets it. Takes a while for a long body. Raises Invalid."""
-    model, hides = route.model, False
+    model, taken, hides = route.model, Usage(), False
     # What a model was shown of its own environment may come back as a part of the conversation.
     content = content.replace(token.encode(), REMOVED.encode())
     if method == "POST":
-        content, model, hides = _changed(passage, route, content)
+        content, model, taken, hides = _changed(passage, route, content)
     elif model:
         model = passage.provider.asked_instead(model)
     key = passage.key.reveal() if passage.key else ""
@@ -74,15 +77,18 @@ def asked_of(
         if name != "key" and token not in value
     ]
     target = target_of(passage.provider.url, route, model) + (f"?{urlencode(parameters)}" if parameters else "")
-    return Asked(method, target, (*kept, *ours.items()), content, model, hides)
+    return Asked(method, target, (*kept, *ours.items()), content, model, taken, hides)
 
 
 def _kept_back(name: str) -> bool:
     return name in _KEPT_BACK or name.startswith("proxy-")
 
 
-def _changed(passage: Passage, route: Route, content: bytes) -> tuple[bytes, str, bool]:
-    """The body, its model, and whether usage is asked for that the program did not ask for. Raises Invalid."""
+def _changed(passage: Passage, route: Route, content: bytes) -> tuple[bytes, str, Usage, bool]:
+    """The body, its model, what it is taken to use, and whether usage is asked for that the program did not ask for.
+
+    Raises Invalid.
+    """
     try:
         body = json.loads(content)
     except (ValueError, RecursionError):
@@ -101,7 +107,8 @@ def _changed(passage: Passage, route: Route, content: bytes) -> tuple[bytes, str
         options = body.get("stream_options")
         body["stream_options"] = {**(options if isinstance(options, dict) else {}), "include_usage": True}
     # Written anew: a field that stands twice could be one thing here and another at the provider.
-    return _dumped(body), model, hides
+    told = _dumped(body)
+    return told, model, taken_of(body, told), hides
 
 
 def _require_plain(body: dict[str, Any]) -> None:

@@ -8,8 +8,10 @@ from core.agents.models.conversation import Usage, count
 from core.agents.models.errors import ModelError
 from core.agents.models.providers import GatewayWire
 from core.agents.models.sse import Events
+from core.server.gateway.estimate import said_bytes, tokens_of
 
 WHOLE_BYTES = 16 * 1024 * 1024  # of an answer that is not streamed: a longer one is passed, and not counted
+COUNT_MAX = 100_000_000  # tokens of one answer: a larger count is a fault of the provider's, and none
 _EVENT_WORDS = ("usage", "error")
 
 
@@ -21,12 +23,18 @@ class UsageReader:
         self._events = Events() if events else None
         self._whole: bytearray | None = None if events else bytearray()
         self._counts: dict[str, int] = {}
+        self._said = 0
         self.failed: Mapping[str, Any] | None = None
 
     @property
     def usage(self) -> Usage | None:
         """All input, with what came from and went to the cache among it."""
         return usage_of(self._wire, self._counts) if self._counts else None
+
+    @property
+    def tokens_said(self) -> int:
+        """About how many tokens its texts had so far, by their bytes."""
+        return tokens_of(self._said)
 
     def feed(self, chunk: bytes) -> None:
         """More of the answer."""
@@ -36,7 +44,9 @@ class UsageReader:
                     self._take(data)
             except ModelError:  # an event without end is no usage
                 self._events = None
-        elif self._whole is not None:
+            return
+        self._said += len(chunk)
+        if self._whole is not None:
             if len(self._whole) + len(chunk) > WHOLE_BYTES:
                 self._whole = None
             else:
@@ -57,6 +67,8 @@ class UsageReader:
         return len(self._whole or b"")
 
     def _take(self, data: str) -> None:
+        if self._events is not None:
+            self._said += said_bytes(self._wire, data)
         # Most events are pieces of text: they are not read.
         if not any(f'"{word}' in data for word in _EVENT_WORDS):
             return
@@ -84,7 +96,11 @@ def _flat(usage: Mapping[str, Any]) -> dict[str, int]:
     flat: dict[str, Any] = {}
     for name, value in usage.items():
         flat |= {f"{name}.{inner}": each for inner, each in value.items()} if isinstance(value, dict) else {name: value}
-    return {name: value for name, value in flat.items() if count(value) or (value == 0 and type(value) is int)}
+    return {
+        name: value
+        for name, value in flat.items()
+        if (count(value) or (value == 0 and type(value) is int)) and value <= COUNT_MAX
+    }
 
 
 def usage_of(wire: GatewayWire, told: Mapping[str, int]) -> Usage | None:
