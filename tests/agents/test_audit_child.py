@@ -134,10 +134,12 @@ def memory_stays_flat(tmp_path: Path, count: int, kinds: list[str]) -> None:
         assert large < 1.25 * small + 0.4 * count, kind
 
 
+@pytest.mark.soak
 def test_memory_stays_flat_over_three_thousand_files(tmp_path: Path) -> None:
     memory_stays_flat(tmp_path, 3_000, ["inventory", "duplicates"])
 
 
+@pytest.mark.soak
 def test_memory_stays_flat_over_large_files(tmp_path: Path) -> None:
     few = a_folder(tmp_path / "few", {"a.py": b"x\n"})
     lots = a_folder(tmp_path / "lots", {"a.py": (b"TODO" * 20 + b" TODO\n") * 300_000, "b.py": b"TODO " * 5_000_000})

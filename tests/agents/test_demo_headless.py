@@ -108,6 +108,7 @@ def undecided(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, "subproce
     return company, opsroom(place, "demo", audited, "--company", company, "--headless", "--json")
 
 
+@pytest.mark.soak
 def test_without_approvals_it_stops_at_each_decision_and_goes_on_after_it(undecided: Any, tmp_path: Path) -> None:
     kept, first = undecided
     assert first.returncode == 3, first.stderr
@@ -121,6 +122,7 @@ def test_without_approvals_it_stops_at_each_decision_and_goes_on_after_it(undeci
     assert json.loads(done.stdout)["goals"] == [{"id": 1, "title": "Audit of src", "status": "done"}]
 
 
+@pytest.mark.soak
 def test_another_process_decides_through_the_socket_of_the_owner(undecided: Any, tmp_path: Path) -> None:
     company = shutil.copytree(undecided[0], tmp_path / "company")
     owner = started(tmp_path, "run", company, "--headless", "--wait", "--json")
@@ -144,6 +146,7 @@ def test_another_process_decides_through_the_socket_of_the_owner(undecided: Any,
     assert not (company / "board.sock").exists()
 
 
+@pytest.mark.soak
 def test_an_interrupt_ends_it_whole_and_a_restart_goes_on(tmp_path: Path) -> None:
     audited, company = a_folder(tmp_path / "src", git=False), tmp_path / "company"
     words = ("--company", company, "--headless", "--approve-all", "--json")

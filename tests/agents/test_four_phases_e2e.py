@@ -265,6 +265,7 @@ def wait_until(true: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.soak
 def test_a_goal_is_explored_dispatched_discussed_and_accepted_from_the_command_line(talk: Talk) -> None:
     company = talk.board.company
     assert talk.asked(2, "What should be known").count("?") == 1

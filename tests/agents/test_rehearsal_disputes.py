@@ -4,6 +4,8 @@ import copy
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from core.agents.rehearsal.runner import RehearsalRunner
 from core.agents.rehearsal.shift import Shift
 from core.domain.entities import Approval, Comment, Goal, Output, Review, Round, Run, Task
@@ -45,6 +47,7 @@ async def test_a_complex_task_lays_its_plan_open_and_adjusts_it_after_an_objecti
         ] * 2
 
 
+@pytest.mark.soak
 async def test_silence_lets_a_plan_run_when_its_window_is_over(tmp_path: Path) -> None:
     async with a_rehearsal(tmp_path / "company", a_folder(tmp_path / "audited", QUIET)) as play:
         goal = await at_work(play, "The exact duplicate files, with a plan first")
@@ -117,6 +120,7 @@ class Challenging(RehearsalRunner):
         return await super().run(assignment, desk)
 
 
+@pytest.mark.soak
 async def test_a_challenged_review_is_judged_again_and_the_operator_decides(tmp_path: Path) -> None:
     async with a_rehearsal(tmp_path / "company", a_folder(tmp_path / "audited", QUIET), Challenging) as play:
         await play.start()
@@ -131,6 +135,7 @@ async def test_a_challenged_review_is_judged_again_and_the_operator_decides(tmp_
         await play.reported(goal)
 
 
+@pytest.mark.soak
 async def test_high_risk_needs_a_second_look_by_somebody_else(tmp_path: Path) -> None:
     async with a_rehearsal(tmp_path / "company", a_folder(tmp_path / "audited", QUIET)) as play:
         await play.do("HireAgent", slug="cato", name="Cato", role=Role.CHALLENGER, runner={"kind": "rehearsal"})

@@ -100,6 +100,7 @@ async def test_without_the_operators_word_nothing_is_quoted(asked: Asked, decisi
         assert len(await play.all(Approval)) == 1
 
 
+@pytest.mark.soak
 async def test_a_secret_among_the_lines_is_blocked_and_nobody_is_asked(tmp_path: Path) -> None:
     files = {"src/main.py": b"x = 1\n# TODO: password = hunter2-0815-xyz\n"}
     async with a_rehearsal(tmp_path / "company", a_folder(tmp_path / "audited", files)) as play:
@@ -111,6 +112,7 @@ async def test_a_secret_among_the_lines_is_blocked_and_nobody_is_asked(tmp_path:
         assert "secret_exposure" in handoff.body
 
 
+@pytest.mark.soak
 async def test_where_there_is_nothing_to_quote_nobody_is_asked(tmp_path: Path) -> None:
     async with a_rehearsal(tmp_path / "company", a_folder(tmp_path / "audited", {"a.py": b"x = 1\n"})) as play:
         await play.start()
@@ -119,6 +121,7 @@ async def test_where_there_is_nothing_to_quote_nobody_is_asked(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("decision", ["approved", pytest.param("rejected", marks=pytest.mark.soak)])
+@pytest.mark.soak
 async def test_a_report_that_comes_back_asks_nothing_twice(asked: Asked, decision: str) -> None:
     async with asked() as (play, goal):
         await play.decide(decision, "as I said")
@@ -130,6 +133,7 @@ async def test_a_report_that_comes_back_asks_nothing_twice(asked: Asked, decisio
         assert report.count("one-secret") == (decision == "approved")
 
 
+@pytest.mark.soak
 async def test_a_file_that_changed_meanwhile_is_asked_about_anew(tmp_path: Path) -> None:
     audited = a_folder(tmp_path / "audited", FILES)
     async with a_rehearsal(tmp_path / "company", audited) as play:

@@ -11,7 +11,9 @@ from tests.evals.baselines import NAMES, PLACE, played, texts
 from tests.evals.world import all_shipped
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name == "replies" else pytest.mark.soak) for name in NAMES]
+)
 async def test_the_agents_do_what_they_did(name: str, tmp_path: Path) -> None:
     baseline = read_baseline(PLACE / f"{name}.json")
     report = await played(name, tmp_path)

@@ -32,7 +32,7 @@ async def in_a_tree(office: Office, repository: str = "../site") -> Path:
     return folder
 
 
-@pytest.mark.parametrize("size", [HOME, SMALL], ids=["home", "small"])
+@pytest.mark.parametrize("size", [HOME, pytest.param(SMALL, marks=pytest.mark.soak)], ids=["home", "small"])
 async def test_the_changes_of_a_task_are_shown_as_they_are(
     tmp_path: Path, picture: Picture, size: tuple[int, int]
 ) -> None:

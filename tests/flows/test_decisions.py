@@ -154,6 +154,7 @@ async def test_a_draft_is_rejected_with_a_reason_after_a_question(tmp_path: Path
             await picture(pilot, "rejected")
 
 
+@pytest.mark.soak
 async def test_a_draft_goes_back_to_its_author_with_a_note(tmp_path: Path, picture: Picture) -> None:
     async with an_office(tmp_path / "c") as office:
         goal = await a_draft(office)
@@ -174,6 +175,7 @@ async def test_a_draft_goes_back_to_its_author_with_a_note(tmp_path: Path, pictu
             await picture(pilot, "the-note-is-on-the-board")
 
 
+@pytest.mark.soak
 async def test_a_red_line_is_asked_twice_and_decided_once(tmp_path: Path, picture: Picture) -> None:
     async with an_office(tmp_path / "c") as office:
         await a_busy_board(office)
@@ -224,6 +226,7 @@ async def test_the_report_is_accepted(tmp_path: Path, picture: Picture) -> None:
             await picture(pilot, "accepted")
 
 
+@pytest.mark.soak
 async def test_a_second_decision_takes_the_place_of_the_first(tmp_path: Path) -> None:
     async with an_office(tmp_path / "c") as office:
         goal = await a_draft(office)

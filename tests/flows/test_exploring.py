@@ -258,6 +258,7 @@ async def a_limit_is_written(pilot: Pilot[None], office: Office) -> None:
     form.text.text = form.text.text.replace("constraints:", "constraints:\nRead only")
 
 
+@pytest.mark.soak
 async def test_an_edit_of_a_talk_that_ended_meanwhile_is_asked_about_once(tmp_path: Path) -> None:
     async with an_office(tmp_path / "c") as office:
         goal = (await office.do("CreateGoal", title="Audit the folder", must_haves=DONE, explore=True))["id"]
@@ -288,6 +289,7 @@ async def test_an_edit_of_a_talk_that_ended_meanwhile_is_asked_about_once(tmp_pa
             assert (await office.goal(goal)).constraints == ("Read only",)
 
 
+@pytest.mark.soak
 async def test_what_changed_in_another_part_is_asked_about_too_and_stays(tmp_path: Path) -> None:
     async with an_office(tmp_path / "c") as office:
         goal = (await office.do("CreateGoal", title="Audit the folder", must_haves=DONE, explore=True))["id"]

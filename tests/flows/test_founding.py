@@ -55,7 +55,11 @@ def an_app(*found: Ground) -> FoundingApp:
     return FoundingApp(Path("/srv/acme"), "acme", look=look, monotonic=Clock())
 
 
-@pytest.mark.parametrize("size", [HOME, SMALL, TINY], ids=["home", "small", "tiny"])
+@pytest.mark.parametrize(
+    "size",
+    [HOME, pytest.param(SMALL, marks=pytest.mark.soak), pytest.param(TINY, marks=pytest.mark.soak)],
+    ids=["home", "small", "tiny"],
+)
 async def test_a_company_is_planned_key_by_key(picture: Picture, size: tuple[int, int]) -> None:
     app = an_app(CLAUDE, LOCAL)
     async with app.run_test(size=size) as pilot:

@@ -55,6 +55,7 @@ async def test_a_changed_goal_is_read_side_by_side_and_approved(
             await picture(pilot, "changed")
 
 
+@pytest.mark.soak
 async def test_a_changed_goal_is_refused_with_a_word(tmp_path: Path, picture: Picture) -> None:
     async with an_office(tmp_path / "c") as office:
         goal = await a_changed_goal(office)

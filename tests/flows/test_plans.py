@@ -90,6 +90,7 @@ async def test_a_plan_is_objected_by_key_and_adjusted_first(tmp_path: Path, pict
             await picture(pilot, "objected")
 
 
+@pytest.mark.soak
 async def test_the_third_plan_that_meets_an_objection_comes_to_the_operator(tmp_path: Path, picture: Picture) -> None:
     async with an_office(tmp_path / "c") as office:
         await a_goal_at_work(office)

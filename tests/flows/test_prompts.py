@@ -121,6 +121,7 @@ async def test_two_are_compared(tmp_path: Path, picture: Picture, size: tuple[in
         assert "L2a" in text(screen)
 
 
+@pytest.mark.soak
 async def test_what_was_told_first_is_before_whatever_the_order_of_the_rows(tmp_path: Path) -> None:
     async with the_prompts(tmp_path / "c") as (_, pilot, _, screen):
         # R3 was asked for, so it stands above R4, which is newer, and above what would be told now.
@@ -156,6 +157,7 @@ async def test_a_kind_of_run_is_asked_for_and_a_run_that_is_not_there_makes_no_r
         assert "run:99" not in {row.id for row in screen.told.rows}
 
 
+@pytest.mark.soak
 async def test_a_draft_task_would_be_offered_and_a_goal_lists_who_proposed_it(tmp_path: Path) -> None:
     async with an_office(tmp_path / "c") as office:
         goal = await a_draft(office)

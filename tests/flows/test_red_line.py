@@ -83,6 +83,7 @@ async def test_an_act_is_held_released_by_key_and_done_once(
             assert "! red line" in shown(app)
 
 
+@pytest.mark.soak
 async def test_an_act_is_refused_with_a_reason(tmp_path: Path, picture: Picture) -> None:
     async with an_office(tmp_path / "c") as office:
         await a_goal_at_work(office)

@@ -121,6 +121,7 @@ async def test_the_third_refusal_is_decided_by_key(tmp_path: Path, picture: Pict
             assert (await office.task(TASK)).status == "pending"
 
 
+@pytest.mark.soak
 async def test_the_third_refusal_can_end_the_task(tmp_path: Path, picture: Picture) -> None:
     async with an_office(tmp_path / "c") as office:
         await a_goal_at_work(office)
@@ -140,6 +141,7 @@ async def test_the_third_refusal_can_end_the_task(tmp_path: Path, picture: Pictu
             assert (await office.approval()).status == "rejected"
 
 
+@pytest.mark.soak
 async def test_new_findings_of_a_later_review_become_tasks(tmp_path: Path, picture: Picture) -> None:
     async with an_office(tmp_path / "c") as office:
         await a_goal_at_work(office)

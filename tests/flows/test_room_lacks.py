@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from core.domain.entities import Budget, Company
 from tests.flows.world import HOME, an_office, press, ready, shown, write
 
@@ -41,6 +43,7 @@ async def test_a_ceo_that_cannot_run_is_told_instead_of_a_heartbeat(tmp_path: Pa
             assert "HeartbeatCalled" not in {event.kind for event in events}
 
 
+@pytest.mark.soak
 async def test_a_paused_ceo_is_said_to_be_paused(tmp_path: Path) -> None:
     async with an_office(tmp_path / "c") as office:
         app = office.app()

@@ -60,7 +60,12 @@ async def a_second_round(office: Office) -> int:
 
 @pytest.mark.parametrize(
     "size",
-    [pytest.param(WIDE, marks=pytest.mark.soak), HOME, pytest.param(SMALL, marks=pytest.mark.soak), TINY],
+    [
+        pytest.param(WIDE, marks=pytest.mark.soak),
+        HOME,
+        pytest.param(SMALL, marks=pytest.mark.soak),
+        pytest.param(TINY, marks=pytest.mark.soak),
+    ],
     ids=["wide", "home", "small", "tiny"],
 )
 async def test_coverage_and_history_at_every_size(tmp_path: Path, picture: Picture, size: tuple[int, int]) -> None:

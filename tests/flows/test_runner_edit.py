@@ -46,7 +46,7 @@ async def written(pilot: Pilot[None], text: str) -> LinesForm:
     return form
 
 
-@pytest.mark.parametrize("size", [HOME, SMALL], ids=["home", "small"])
+@pytest.mark.parametrize("size", [HOME, pytest.param(SMALL, marks=pytest.mark.soak)], ids=["home", "small"])
 async def test_a_runner_is_edited_and_what_no_run_could_use_is_refused(
     tmp_path: Path, picture: Picture, size: tuple[int, int]
 ) -> None:

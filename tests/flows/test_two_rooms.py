@@ -43,6 +43,7 @@ async def test_both_approve_and_one_is_told(tmp_path: Path, picture: Picture, fi
                 assert reviews == 1
 
 
+@pytest.mark.soak
 async def test_a_follower_decides_through_the_owner(tmp_path: Path) -> None:
     async with an_office(tmp_path / "c") as office:
         goal = await a_draft(office)

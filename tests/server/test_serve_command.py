@@ -124,6 +124,7 @@ class TestMcpOverStandardInput:
         assert [(one["id"], one["error"]["code"]) for one in told] == [(None, -32700), (1, -32000)]
         assert "opsroom serve" in told[1]["error"]["message"]
 
+    @pytest.mark.soak
     def test_a_last_line_without_an_end_and_one_that_is_too_long_are_answered(
         self, company: Path, tmp_path: Path
     ) -> None:
@@ -151,6 +152,7 @@ class TestMcpOverStandardInput:
         assert main(["mcp"]) == 2
         assert words in capsys.readouterr().err
 
+    @pytest.mark.soak
     def test_a_wrong_token_is_told(self, company: Path, tmp_path: Path) -> None:
         with serving(tmp_path, company) as (_process, told):
             code, answered, _err = self.ask(tmp_path, PING, OPSROOM_URL=told["url"], OPSROOM_TOKEN="wrong")

@@ -14,6 +14,8 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pytest
+
 from core.config import board_path
 from tests.command_line import ARGV, environment, opsroom, started
 from tui.cli import main
@@ -55,6 +57,7 @@ def wait_until(true: Callable[[], object], seconds: float = 45) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.soak
 def test_a_room_takes_a_dead_owners_board_over_and_others_act_through_it(tmp_path: Path) -> None:
     company = tmp_path / "acme"
     for words in (["init", str(company)], ["goal", "add", str(company), "First"], ["start", str(company)]):

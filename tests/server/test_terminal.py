@@ -12,6 +12,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from tests.command_line import ARGV, environment, opsroom
 from tests.server.test_socket_room import owner_pid, wait_until
 from tui.cli import main
@@ -55,6 +57,7 @@ def test_a_room_whose_terminal_is_gone_ends_whole(tmp_path: Path) -> None:
     assert not (company / "board.sock").exists()
 
 
+@pytest.mark.soak
 def test_a_terminal_that_nobody_reads_holds_nothing_up_and_is_painted_whole_afterwards(tmp_path: Path) -> None:
     company = tmp_path / "acme"
     for words in (["init", str(company)], ["goal", "add", str(company), "First"]):

@@ -179,6 +179,7 @@ async def test_equal_costs_are_never_above_the_limit(tmp_path: Path) -> None:
         assert await overdrawn(simulation) == []
 
 
+@pytest.mark.soak
 async def test_what_one_budget_holds_does_not_keep_the_others_waiting(tmp_path: Path) -> None:
     async with costing(tmp_path, lambda run: 10) as simulation:
         poor, rich = await a_goal(simulation, "Poor"), await a_goal(simulation, "Rich")

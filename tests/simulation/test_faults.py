@@ -191,7 +191,14 @@ async def starts_a_minute(simulation: Simulation) -> int:
     return max((sum(at <= other < at + 60_000 for other in rows) for at in rows), default=0)
 
 
-@pytest.mark.parametrize("trouble", ["crash", "limited", "silent", "fail", "block", "ask"])
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        "crash",
+        "fail",
+        *(pytest.param(other, marks=pytest.mark.soak) for other in ("limited", "silent", "block", "ask")),
+    ],
+)
 async def test_agents_that_always_fail_start_a_bounded_number_of_runs(trouble: str, tmp_path: Path) -> None:
     habits = GOOD.but(**{trouble: 1.0})
     async with a_simulation(tmp_path, habits=habits) as simulation:

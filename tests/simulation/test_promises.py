@@ -179,7 +179,7 @@ async def refuse_to_stop(simulation: Simulation) -> None:
                 await simulation.decide(item, choice)
 
 
-@pytest.mark.parametrize("habit", ["object", "mention"])
+@pytest.mark.parametrize("habit", [large("object"), "mention"])
 async def test_a_discussion_ends_however_much_there_is_to_say(habit: str, tmp_path: Path) -> None:
     async with a_simulation(tmp_path, habits=GOOD.but(**{habit: 1}), caps=WIDE) as simulation:
         goal = await a_goal(simulation, 1, discussion=True)
@@ -193,7 +193,7 @@ async def test_a_discussion_ends_however_much_there_is_to_say(habit: str, tmp_pa
         assert (await simulation.board.readers.entities(Goal, "id = :g", g=goal))[0].status != GoalStatus.PLANNING
 
 
-@pytest.mark.parametrize(("habit", "agents"), [("thank", 2), ("circle", 3)])
+@pytest.mark.parametrize(("habit", "agents"), [("thank", 2), large("circle", 3)])
 async def test_agents_who_only_talk_to_each_other_are_stopped(habit: str, agents: int, tmp_path: Path) -> None:
     async with a_simulation(tmp_path, habits=GOOD.but(**{habit: 1}), caps=WIDE, staff=staff_of(agents)) as simulation:
         task = await a_held_task(simulation)
@@ -314,7 +314,7 @@ async def in_review(simulation: Simulation) -> RunKind:
 
 
 @pytest.mark.parametrize("by", [-HOUR_MS, 8 * HOUR_MS])
-@pytest.mark.parametrize("begin", [in_a_turn, at_work, in_review])
+@pytest.mark.parametrize("begin", [large(in_a_turn), at_work, large(in_review)])
 async def test_a_jump_of_the_clock_kills_nothing_alive(begin: object, by: int, tmp_path: Path) -> None:
     async with a_simulation(tmp_path, habits=GOOD.but(hang=1), run_minutes=1e6) as simulation:
         kind = await begin(simulation)  # type: ignore[operator]

@@ -121,6 +121,7 @@ async def test_unattended_it_begins_three_goals_and_then_waits_for_a_person(simu
     assert "autonomy" in {item.kind for item in await simulation.inbox()}
 
 
+@pytest.mark.soak
 async def test_an_accepted_report_is_a_look_so_that_stage_b_goes_on(simulation: Simulation) -> None:
     await simulation.operator("SetAutonomy", stage="B")
     for number in range(600):

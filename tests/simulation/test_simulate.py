@@ -33,6 +33,7 @@ def simulated(capsys: pytest.CaptureFixture[str], *options: object) -> tuple[int
     return code, capsys.readouterr().out
 
 
+@pytest.mark.soak
 def test_a_seed_gives_the_same_life_to_the_letter(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     policy = tmp_path / "policy.toml"
     policy.write_text(POLICY)

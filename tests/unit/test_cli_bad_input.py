@@ -298,6 +298,7 @@ class TestStreams:
         as_json = opsroom(tmp_path, "goal", "list", company, "--json", PYTHONIOENCODING="ascii")
         assert json.loads(as_json.stdout)["goals"][0]["title"] == "审计 [/x] \x1b[31mred"
 
+    @pytest.mark.soak
     def test_a_file_size_limit_loses_nothing(self, company: Path, tmp_path: Path) -> None:
         def limit() -> None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))

@@ -91,6 +91,7 @@ async def a_company_with_a_draft(folder: Path) -> None:
         await board.close()
 
 
+@pytest.mark.soak
 async def test_the_command_line_meets_the_same_gate(tmp_path: Path) -> None:
     folder = tmp_path / "company"
     await a_company_with_a_draft(folder)

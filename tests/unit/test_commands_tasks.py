@@ -154,6 +154,7 @@ async def test_a_task_cannot_wait_for_what_will_never_be_done(world: World) -> N
     assert (await world.task(two)).open_deps == 0
 
 
+@pytest.mark.soak
 async def test_a_long_chain_of_dependents_ends_with_its_head(world: World) -> None:
     goal = await world.a_goal()
     head = (await world.operator("CreateTask", goal=goal.id, title="head"))["id"]

@@ -136,6 +136,7 @@ def test_a_line_is_one_line_and_is_cut_where_it_says() -> None:
     assert line("x" * 100, 10) == "x" * 9 + "…"
 
 
+@pytest.mark.soak
 def test_a_huge_goal_has_a_report_that_fits_and_says_how_much_is_left_out() -> None:
     text = compose(facts("many words | " * 300, musts=300, tasks=300), INLINE_OUTPUT_MAX)
     assert len(text.encode()) <= INLINE_OUTPUT_MAX
