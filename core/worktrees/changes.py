@@ -10,7 +10,7 @@ from pathlib import Path
 
 from core.domain.entities import WorkTree
 from core.domain.errors import Conflict
-from core.worktrees.git import Said, ask, must
+from core.worktrees.git import LIST_MAX, Said, ask, must
 from core.worktrees.trees import common_of, entry_of
 
 FILES_MAX, COMMITS_MAX = 500, 50
@@ -172,7 +172,7 @@ def uncommitted(place: Place) -> list[str]:
     """The files of a tree that are in no commit, or are there otherwise than in the last one. Raises GitFailed."""
     said = must(
         place.folder, "status", "--porcelain=v1", "-z", "--no-renames", "--ignore-submodules=dirty",
-        "--untracked-files=all", place=place.variables, what="The tree's state cannot be read",
+        "--untracked-files=all", place=place.variables, most=LIST_MAX, what="The tree's state cannot be read",
     )  # fmt: skip
     return [row[3:].decode(errors="replace") for row in said.out.split(b"\0") if len(row) > 3]
 

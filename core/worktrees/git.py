@@ -13,6 +13,7 @@ from core.domain.errors import Conflict
 
 SOON_S, LONG_S = 30.0, 300.0
 ANSWER_MAX = 4 * 1024 * 1024  # bytes
+LIST_MAX = 64 * 1024 * 1024  # bytes of a list of all files: 500,000 long names
 _WORDS_MAX = 64 * 1024
 _KEPT = (
     "PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "GIT_EXEC_PATH", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM",
@@ -91,11 +92,16 @@ def ask(
 
 
 def must(folder: Path, *arguments: str, what: str, hint: str = "", place: Mapping[str, str] | None = None,
-         within_s: float = SOON_S) -> Said:  # fmt: skip
-    """The same of a git that has to succeed. `what` begins the message of GitFailed, e.g. `The tree was not made`."""
-    said = ask(folder, *arguments, place=place, within_s=within_s)
+         most: int = ANSWER_MAX, within_s: float = SOON_S) -> Said:  # fmt: skip
+    """The same of a git that has to succeed, and to be heard to its end: nothing is decided on half an answer.
+
+    `what` begins the message of GitFailed, e.g. `The tree was not made`.
+    """
+    said = ask(folder, *arguments, place=place, most=most, within_s=within_s)
     if said.code != 0:
         raise GitFailed(f"{what}: {said.last_words}.", hint)
+    if said.is_cut:
+        raise GitFailed(f"{what}: git answers with more than {most:,} bytes.", hint or "Do it with git itself.")
     return said
 
 

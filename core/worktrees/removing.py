@@ -11,7 +11,7 @@ from core.domain.entities import Run, WorkTree
 from core.domain.errors import Conflict
 from core.domain.worktrees import BRANCHES
 from core.worktrees.changes import Place, place_of, uncommitted
-from core.worktrees.git import LONG_S, must
+from core.worktrees.git import LIST_MAX, LONG_S, must
 from core.worktrees.trees import common_of
 
 _NAMED = 5
@@ -97,7 +97,8 @@ def _is_at(process: psutil.Process, started: int) -> bool:
 
 
 def _rows(place: Place, *arguments: str) -> list[str]:
-    said = must(place.folder, *arguments, place=place.variables, what="The tree's files cannot be listed")
+    what = "The tree was not removed: its files cannot be listed"
+    said = must(place.folder, *arguments, place=place.variables, most=LIST_MAX, what=what)
     return [row.decode(errors="replace") for row in said.out.split(b"\0") if row]
 
 

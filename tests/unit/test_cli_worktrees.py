@@ -20,6 +20,7 @@ from core.company import OpenCompany
 from core.config import Config
 from core.domain.actors import System
 from core.domain.entities import AgentRecord, Run, Task
+from core.worktrees import removing
 from tests import founding
 from tests.repositories import a_repository, committed, git, written
 from tests.unit.test_cli_docs import agree
@@ -123,6 +124,19 @@ def test_nothing_that_is_not_committed_merged_or_pushed_is_removed(place: Place)
     git(place.site, "branch", "kept", loose)
     place.removed(code=Exit.OK)
     assert (place.site / "new.txt").exists()
+
+
+def test_a_hidden_change_among_more_files_than_git_is_heard_of_is_no_reason_to_remove(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grown = committed(place.site, {**{f"{'d' * 100}/{number}": "" for number in range(20)}, "zzz.txt": "old\n"})
+    git(place.tree, "merge", "-q", grown)
+    git(place.tree, "update-index", "--assume-unchanged", "zzz.txt")
+    written(place.tree, {"zzz.txt": "precious\n"})
+    assert "changes of zzz.txt are hidden from git" in place.removed()
+    monkeypatch.setattr(removing, "LIST_MAX", 1000)
+    assert "The tree was not removed: its files cannot be listed: git answers with more than" in place.removed()
+    assert (place.tree / "zzz.txt").read_text() == "precious\n"
 
 
 def test_what_was_pushed_may_go(place: Place, tmp_path: Path) -> None:
