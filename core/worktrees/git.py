@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -67,9 +68,9 @@ def program() -> str | None:
 
 def ask(
     folder: Path, *arguments: str, place: Mapping[str, str] | None = None, most: int = ANSWER_MAX,
-    within_s: float = SOON_S,
+    within_s: float = SOON_S, given: bytes = b"",
 ) -> Said:  # fmt: skip
-    """git's answer in this folder, whatever it is. `place` names variables, e.g. GIT_DIR.
+    """git's answer in this folder, whatever it is. `place` names variables, e.g. GIT_DIR; `given` is what it reads.
 
     Raises GitFailed where git is missing, cannot be started or takes longer than `within_s`.
     """
@@ -79,10 +80,14 @@ def ask(
     settings = [part for name, value in _SETTINGS.items() for part in ("-c", f"{name}={value}")]
     argv = [found, "--no-pager", *settings, *arguments]
     try:
-        process = subprocess.Popen(
-            argv, cwd=folder, env=_environment(place or {}), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, start_new_session=True,
-        )  # fmt: skip
+        # A file, not a pipe: nobody has to write while git answers.
+        with tempfile.TemporaryFile() as reads:
+            reads.write(given)
+            reads.seek(0)
+            process = subprocess.Popen(
+                argv, cwd=folder, env=_environment(place or {}), stdin=reads, stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE, start_new_session=True,
+            )  # fmt: skip
     except OSError as error:
         why = (
             f"{folder} cannot be entered" if isinstance(error, (FileNotFoundError, NotADirectoryError)) else str(error)
@@ -92,12 +97,12 @@ def ask(
 
 
 def must(folder: Path, *arguments: str, what: str, hint: str = "", place: Mapping[str, str] | None = None,
-         most: int = ANSWER_MAX, within_s: float = SOON_S) -> Said:  # fmt: skip
+         most: int = ANSWER_MAX, within_s: float = SOON_S, given: bytes = b"") -> Said:  # fmt: skip
     """The same of a git that has to succeed, and to be heard to its end: nothing is decided on half an answer.
 
     `what` begins the message of GitFailed, e.g. `The tree was not made`.
     """
-    said = ask(folder, *arguments, place=place, most=most, within_s=within_s)
+    said = ask(folder, *arguments, place=place, most=most, within_s=within_s, given=given)
     if said.code != 0:
         raise GitFailed(f"{what}: {said.last_words}.", hint)
     if said.is_cut:

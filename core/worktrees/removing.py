@@ -1,6 +1,7 @@
 """Takes a work tree away when nothing in it would be lost (F5). Its branch stays in its repository. No force."""
 
 import os
+import shlex
 import stat
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,6 +16,11 @@ from core.worktrees.git import LIST_MAX, LONG_S, must
 from core.worktrees.trees import common_of
 
 _NAMED = 5
+# What git keeps of a tree while something is half done there, and what that is.
+_BEGUN = {
+    "rebase-merge": "rebase", "rebase-apply": "rebase", "sequencer": "series of picks", "MERGE_HEAD": "merge",
+    "MERGE_AUTOSTASH": "merge", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert", "BISECT_LOG": "bisect",
+}  # fmt: skip
 
 
 def require_removable(company: Path, tree: WorkTree, runs: Iterable[Run], *, with_ignored: bool = False) -> None:
@@ -27,6 +33,10 @@ def require_removable(company: Path, tree: WorkTree, runs: Iterable[Run], *, wit
     if not place.is_there:
         raise Conflict(f"The work tree {folder} is not there.", f"Its branch {tree.branch} is, and stays.")
     _require_nobody(folder, runs)
+    admin = Path(place.variables["GIT_DIR"])
+    if begun := next((what for name, what in _BEGUN.items() if os.path.lexists(admin / name)), None):
+        # It may hold what was not committed, e.g. what a rebase put aside.
+        raise _kept(folder, f"a {begun} is begun in it", "Bring it to its end there, or abort it.")
     loose = uncommitted(place)
     if loose:
         raise _kept(folder, f"{len(loose)} files in it are not committed: {_some(loose)}", "Commit or move them first.")
@@ -46,6 +56,36 @@ def require_removable(company: Path, tree: WorkTree, runs: Iterable[Run], *, wit
     ).text  # fmt: skip
     if alone != "0":
         raise _kept(folder, f"{alone} commits of it are neither merged nor pushed", "Merge or push its branch first.")
+    _require_commits_kept(folder, place, tree)
+
+
+def _require_commits_kept(folder: Path, place: Place, tree: WorkTree) -> None:
+    """Raises Conflict where commits would be lost with what git keeps of the tree alone: its refs, its HEAD's log."""
+    what = "The tree was not removed: its commits cannot be looked for"
+    refs = must(
+        place.folder, "for-each-ref", "--format=%(refname)", "refs/worktree/", "refs/rewritten/",
+        place=place.variables, what=what,
+    ).text.splitlines()  # fmt: skip
+    if refs:
+        raise _kept(folder, f"{_some(refs)} would go with it", "Make a branch of each, or delete it (update-ref -d).")
+    been, kept = (_logged(place, name, what) for name in ("HEAD", f"refs/heads/{tree.branch}"))
+    asked = [*(been - kept), *(f"^{name}" for name in kept)]
+    lost = must(
+        place.folder, "rev-list", "--ignore-missing", "--max-count=100", "--stdin", "--not", "--branches", "--remotes",
+        "--tags", place=place.variables, given="".join(f"{name}\n" for name in asked).encode(), what=what,
+    ).text.splitlines()  # fmt: skip
+    if been - kept and lost:
+        raise _kept(
+            folder, f"commits that its HEAD was at are in no branch: {_some([name[:10] for name in lost])}",
+            "Give each a branch (git branch NAME COMMIT), or let them go:"
+            f" git -C {shlex.quote(str(folder))} reflog expire --expire=all HEAD",
+        )  # fmt: skip
+
+
+def _logged(place: Place, name: str, what: str) -> set[str]:
+    """The commits that this was at, as far as git keeps a log of it."""
+    said = must(place.folder, "log", "--walk-reflogs", "--format=%H", name, "--", place=place.variables, what=what)
+    return set(said.text.split())
 
 
 def remove_tree(company: Path, tree: WorkTree) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import os
+import shlex
 import signal
 import subprocess
 import time
@@ -124,6 +125,56 @@ def test_nothing_that_is_not_committed_merged_or_pushed_is_removed(place: Place)
     git(place.site, "branch", "kept", loose)
     place.removed(code=Exit.OK)
     assert (place.site / "new.txt").exists()
+
+
+@pytest.mark.parametrize("begun", ["rebase", "merge", "cherry-pick", "revert", "bisect"])
+def test_a_tree_where_something_is_half_done_stays(place: Place, begun: str) -> None:
+    first = committed(place.tree, {"a.txt": "1\n"})
+    committed(place.tree, {"a.txt": "2\n"})
+    git(place.site, "merge", "-q", "opsroom/T1")
+    if begun == "rebase":
+        # What it puts aside is in no commit of a branch, and git sees a clean tree.
+        written(place.tree, {"README.md": "precious\n"})
+        git(place.tree, "-c", "sequence.editor=sed -i 1s/pick/edit/", "rebase", "-q", "-i", "--autostash", "HEAD~2")
+    elif begun == "bisect":
+        git(place.tree, "bisect", "start")
+    else:
+        (admin,) = (place.site / ".git/worktrees").iterdir()
+        name = begun.upper().replace("-", "_")
+        (admin / f"{name}_HEAD").write_text(f"{first}\n")
+    assert git(place.tree, "status", "--porcelain") == ""
+    assert f"a {begun} is begun in it" in place.removed()
+    if begun == "rebase":
+        git(place.tree, "rebase", "--abort")
+        assert "not committed: README.md" in place.removed()
+        git(place.tree, "checkout", "-q", ".")
+        place.removed(code=Exit.OK)
+
+
+def test_commits_that_the_tree_alone_knows_keep_it(place: Place) -> None:
+    git(place.tree, "switch", "-q", "--detach")
+    loose = committed(place.tree, {"loose.txt": "l\n"})
+    git(place.tree, "switch", "-q", "opsroom/T1")
+    assert f"in no branch: {loose[:10]}" in place.removed()
+    git(place.site, "branch", "kept", loose)
+    git(place.tree, "update-ref", "refs/worktree/mine", loose)
+    assert "refs/worktree/mine would go with it" in place.removed()
+    git(place.tree, "update-ref", "-d", "refs/worktree/mine")
+    # What its branch was at before stays in the branch's own log.
+    committed(place.tree, {"new.txt": "n\n"})
+    git(place.tree, "commit", "-q", "--amend", "-m", "Better words")
+    git(place.site, "merge", "-q", "opsroom/T1")
+    place.removed(code=Exit.OK)
+
+
+def test_what_the_head_was_at_is_let_go_as_the_hint_says(place: Place) -> None:
+    git(place.tree, "switch", "-q", "--detach")
+    committed(place.tree, {"loose.txt": "l\n"})
+    git(place.tree, "switch", "-q", "opsroom/T1")
+    (place.site / ".git/logs/refs/heads/opsroom/T1").unlink()
+    where, *words = shlex.split(place.removed().partition("let them go: git -C ")[2])
+    git(Path(where), *words)
+    place.removed(code=Exit.OK)
 
 
 def test_a_hidden_change_among_more_files_than_git_is_heard_of_is_no_reason_to_remove(
