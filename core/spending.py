@@ -18,6 +18,8 @@ Row = dict[str, Any]
 class Spent:
     """What one agent, goal or model cost since the board began, in how many runs that cost something.
 
+    `without_cost` counts runs of the last 14 days that used tokens at no known cost, `without_cost_today` of today.
+
     `name` is the agent's short name, the goal's title, or the model as its runner names it ("" if it does not).
     `by_day` has one figure a day, the oldest first, in step with `Spending.days`.
     """
@@ -30,6 +32,8 @@ class Spent:
     tokens_in: int
     tokens_out: int
     by_day: tuple[int, ...]
+    without_cost: int = 0
+    without_cost_today: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,7 @@ class Spending:
     goals: tuple[Spent, ...]
     models: tuple[Spent, ...]
     without_cost: int = 0
+    without_cost_today: int = 0
 
     def as_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -80,7 +85,8 @@ _TOTALS = (
     " sum(tokens_out) AS tokens_out FROM runs WHERE cost_micros > 0 AND ended_at > 0 GROUP BY agent_id, goal_id, model"
 )
 _WITHOUT_COST = (
-    "SELECT count(*) FROM runs WHERE started_at >= :since AND cost_micros = 0 AND tokens_in + tokens_out > 0"
+    "SELECT agent_id, goal_id, model, count(*) AS runs, sum(started_at >= :today) AS today FROM runs"
+    " WHERE started_at >= :since AND cost_micros = 0 AND tokens_in + tokens_out > 0 GROUP BY agent_id, goal_id, model"
 )
 _BY_DAY = (
     f"SELECT agent_id, goal_id, model, ended_at / {DAY_MS} AS day, sum(cost_micros) AS cost FROM runs"
@@ -99,17 +105,20 @@ async def spending(readers: Readers, now: int, days: int = DAYS) -> Spending:
     totals = await readers.all(_TOTALS)
     daily = [row for row in await readers.all(_BY_DAY, since=starts[0]) if row["day"] * DAY_MS <= today]
     held = await readers.all(_HELD_BACK)
+    unknown = await readers.all(_WITHOUT_COST, since=starts[0], today=today)
     slugs = {agent.id: agent.slug for agent in await readers.entities(AgentRecord, "true ORDER BY id")}
     titles = {
         row["id"]: row["title"]
         for row in await readers.all(
             "SELECT id, title FROM goals WHERE id IN (SELECT goal_id FROM runs WHERE cost_micros > 0 OR"
-            f" ({LIVE_RUNS} AND reserved_micros > 0))"
+            f" ({LIVE_RUNS} AND reserved_micros > 0)"
+            " OR (started_at >= :since AND tokens_in + tokens_out > 0))",
+            since=starts[0],
         )
     }
 
     def grouped(column: str, name: Callable[[Any], str], numbered: bool = True) -> tuple[Spent, ...]:
-        return _grouped(totals, daily, held, starts, column, name, numbered)
+        return _grouped((totals, daily, held, unknown), starts, column, name, numbered)
 
     return Spending(
         days=starts,
@@ -120,23 +129,24 @@ async def spending(readers: Readers, now: int, days: int = DAYS) -> Spending:
         agents=grouped("agent_id", lambda key: slugs.get(key, "")),
         goals=grouped("goal_id", lambda key: titles.get(key, "")),
         models=grouped("model", str, numbered=False),
-        without_cost=int(await readers.value(_WITHOUT_COST, since=starts[0]) or 0),
+        without_cost=sum(row["runs"] for row in unknown),
+        without_cost_today=sum(row["today"] for row in unknown),
     )
 
 
 def _grouped(
-    totals: Iterable[Row], daily: Iterable[Row], held: Iterable[Row], starts: tuple[int, ...], column: str,
-    name: Callable[[Any], str], numbered: bool,
+    read: tuple[Iterable[Row], ...], starts: tuple[int, ...], column: str, name: Callable[[Any], str], numbered: bool,
 ) -> tuple[Spent, ...]:  # fmt: skip
-    by_total, by_day, by_held = (_by(rows, column) for rows in (totals, daily, held))
+    by_total, by_day, by_held, by_unknown = (_by(rows, column) for rows in read)
     found = [
         Spent(
             key if numbered else None, name(key),
             sum(row["cost"] for row in by_total.get(key, ())), sum(row["held"] for row in by_held.get(key, ())),
             sum(row["runs"] for row in by_total.get(key, ())), sum(row["tokens_in"] for row in by_total.get(key, ())),
             sum(row["tokens_out"] for row in by_total.get(key, ())), _series(by_day.get(key, ()), starts),
+            sum(row["runs"] for row in by_unknown.get(key, ())), sum(row["today"] for row in by_unknown.get(key, ())),
         )
-        for key in dict.fromkeys((*by_total, *by_held)) if key is not None
+        for key in dict.fromkeys((*by_total, *by_held, *by_unknown)) if key is not None
     ]  # fmt: skip
     return tuple(sorted(found, key=lambda each: (-each.cost_micros, each.name, each.id or 0)))
 

@@ -40,7 +40,8 @@ _HEARTBEAT = (
     " ORDER BY id DESC LIMIT 1"
 )
 _OLD_RUNS = (
-    "SELECT coalesce(sum(tokens_in + tokens_out), 0) AS tokens, coalesce(sum(cost_micros), 0) AS cost"
+    "SELECT coalesce(sum(tokens_in + tokens_out), 0) AS tokens, coalesce(sum(cost_micros), 0) AS cost,"
+    " coalesce(sum(cost_micros = 0 AND tokens_in + tokens_out > 0), 0) AS without_cost"
     " FROM runs WHERE id < :before AND status NOT IN ('queued', 'starting', 'running')"
 )
 
@@ -131,7 +132,8 @@ class OpsroomApp(App[None]):
         found = await readers.events_after(beat - 1, 1) if beat else []
         heartbeat = found[0] if found and found[0].kind in HEARTBEATS else None
         left = {agent: each.reason for agent, each in (await left_since(readers)).items()}
-        self.room.view.load(last, entities, heartbeat, tokens=old["tokens"], cost=old["cost"], left=left)
+        known = {"tokens": old["tokens"], "cost": old["cost"], "without_cost": old["without_cost"]}
+        self.room.view.load(last, entities, heartbeat, **known, left=left)
         self.room.view.came_back.load(await readers.all(SENT_BACK))
         self._look_up_owner()
         self._unfollow = self.company.board.follow(self._hear, after=last)

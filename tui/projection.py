@@ -81,6 +81,7 @@ class Totals:
     queued: int
     tokens: int
     cost_micros: int
+    without_cost: int = 0  # runs that used tokens at no known cost
 
 
 class Projection:
@@ -115,6 +116,7 @@ class Projection:
         self.spent_by_b: int | None = None  # micros today, by goals of stage B; read by a worker
         self._tokens = 0
         self._cost = 0
+        self._without_cost = 0
         self._cache: dict[str, Any] = {}
         self._covered: dict[int, Coverage] = {}  # kept over flushes: only what is done or delivered changes it
 
@@ -128,9 +130,10 @@ class Projection:
         *,
         tokens: int = 0,
         cost: int = 0,
+        without_cost: int = 0,
         left: Mapping[int, str] | None = None,
     ) -> None:
-        """Begin with a snapshot. `tokens` and `cost` are those of the runs that it left out.
+        """Begin with a snapshot. `tokens`, `cost` and `without_cost` are those of the runs that it left out.
 
         `left` tells by agent why it was paused or has retired.
         """
@@ -140,6 +143,7 @@ class Projection:
         self.last_event, self.heartbeat = last_event, heartbeat
         self._tokens += tokens
         self._cost += cost
+        self._without_cost += without_cost
         self.left.update(left or {})
         self.loaded = True
         self._dirty.add("company:1")
@@ -276,6 +280,7 @@ class Projection:
         before = old if isinstance(old, Run) else None
         self._tokens += new.tokens_in + new.tokens_out - (before.tokens_in + before.tokens_out if before else 0)
         self._cost += new.cost_micros - (before.cost_micros if before else 0)
+        self._without_cost += _is_without_cost(new) - (_is_without_cost(before) if before else 0)
         if new.task_id is not None:
             self._dirty.add(f"task:{new.task_id}")
         elif new.goal_id is not None:
@@ -341,7 +346,7 @@ class Projection:
     def totals(self) -> Totals:
         """Runs, tokens and money."""
         queued = sum(run.status == RunStatus.QUEUED for run in self._live.values())
-        return Totals(len(self._live) - queued, queued, self._tokens, self._cost)
+        return Totals(len(self._live) - queued, queued, self._tokens, self._cost, self._without_cost)
 
     def tasks(self, goal_id: int) -> list[Task]:
         """The tasks of a goal, in the order in which they came."""
@@ -431,6 +436,11 @@ class Projection:
     def why(self, ref: str, now: int) -> Explanation:
         """Why a thing is where it is, and what it waits for."""
         return explain(self, ref, now)
+
+
+def _is_without_cost(run: Run) -> bool:
+    """Whether it used tokens at no known cost."""
+    return not run.cost_micros and run.tokens_in + run.tokens_out > 0
 
 
 def _light(event: Event) -> Event:

@@ -130,6 +130,11 @@ def money(micros: int) -> str:
     return f"{'-' if micros < 0 else ''}{whole}.{cents} USD"
 
 
+def with_unknown(shown: str, runs: int, *, short: bool = False) -> str:
+    """A sum of money beside runs that used tokens at no known cost: '$0.10 + unknown', short '$0.10+?'."""
+    return shown if not runs else f"{shown}+?" if short else f"{shown} + unknown"
+
+
 _PER = {
     BudgetPeriod.DAY: "a day",
     BudgetPeriod.WEEK: "a week",

@@ -14,6 +14,7 @@ from tui.cli import main
 from tui.cli.budgets import _tell
 from tui.cli.deciding import _choice, item_text
 from tui.panes.spent import spent_rows
+from tui.panes.staff import Money
 from tui.sparkline import sparkline
 
 
@@ -65,7 +66,12 @@ async def test_runs_whose_cost_is_not_known_are_counted_beside_the_sums(
     found = await look(world)
     assert (found.without_cost, found.cost_micros) == (1, 30)
     _tell(found)
-    assert "1 run of these days at no known cost" in " ".join(capsys.readouterr().out.split())
+    said = " ".join(capsys.readouterr().out.split())
+    assert "1 run of these days at no known cost" in said
+    assert "today 0.00003 USD + unknown" in said
+    assert (found.agents[0].without_cost, found.agents[0].without_cost_today) == (1, 1)
+    money = Money.of(found)
+    assert money.words == "today $0.00 + unknown · 14 days $0.00 + unknown"
     last = spent_rows(found)[-1]
     assert (last.id, last.cells[:2]) == ("head:unknown", (("+ unknown", "warn"), ("1", "dim")))
     world.clock.advance(14 * DAY_MS)

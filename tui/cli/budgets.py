@@ -5,7 +5,7 @@ from typing import Any
 
 from core.commands.budgets import RaiseBudget, SetBudget
 from core.commands.registry import build
-from core.domain.budgets import money, per, this
+from core.domain.budgets import money, per, this, with_unknown
 from core.domain.errors import Invalid
 from core.domain.states import BudgetPeriod
 from core.spending import BudgetFacts, Spending, Spent, spending
@@ -34,10 +34,12 @@ async def _read(folder: str) -> Spending:
 
 
 def _tell(found: Spending) -> None:
+    days = with_unknown(money(sum(found.by_day)), found.without_cost)
+    today = with_unknown(money(found.by_day[-1]), found.without_cost_today)
     facts([
-        ("spent", money(found.cost_micros)),
+        ("spent", with_unknown(money(found.cost_micros), found.without_cost)),
         ("at work", f"{money(found.held_back_micros)} held back" if found.held_back_micros else ""),
-        ("14 days", f"{sparkline(found.by_day)}  {money(sum(found.by_day))}; today {money(found.by_day[-1])}"),
+        ("14 days", f"{sparkline(found.by_day)}  {days}; today {today}"),
         ("and more", f"{_runs(found.without_cost)} of these days at no known cost" if found.without_cost else ""),
     ])  # fmt: skip
     if not found.budgets:
@@ -71,7 +73,7 @@ def _budget_line(budget: BudgetFacts) -> str:
 def _row(spent: Spent, heading: str) -> list[str]:
     name = spent.name or "(not named)"
     return [
-        money(spent.cost_micros), str(spent.runs), sparkline(spent.by_day),
+        with_unknown(money(spent.cost_micros), spent.without_cost), str(spent.runs), sparkline(spent.by_day),
         f"G{spent.id} {name}" if heading == "goal" else name,
     ]  # fmt: skip
 

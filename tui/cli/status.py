@@ -7,6 +7,7 @@ from typing import Any
 from core.blackboard.board import Board
 from core.blackboard.owner import Ownership
 from core.config import read_config, runner_kinds
+from core.domain.budgets import with_unknown
 from core.domain.ceo_mode import CeoModeContext, resolve_ceo_mode
 from core.domain.entities import AgentRecord, Approval, Company, Round
 from core.domain.errors import BoardCorrupt
@@ -20,7 +21,8 @@ from tui.cli.output import facts, print_json, when
 _USAGE = (
     "SELECT count(*) AS runs, coalesce(sum(model <> '' OR tokens_in > 0 OR tokens_out > 0), 0) AS model_calls,"
     " coalesce(sum(tokens_in), 0) AS tokens_in, coalesce(sum(tokens_out), 0) AS tokens_out,"
-    " coalesce(sum(cost_micros), 0) AS cost_micros FROM runs"
+    " coalesce(sum(cost_micros), 0) AS cost_micros,"
+    " coalesce(sum(cost_micros = 0 AND tokens_in + tokens_out > 0), 0) AS without_cost FROM runs"
 )
 
 
@@ -64,7 +66,7 @@ async def _gather(folder: Path) -> dict[str, Any]:
                 for round_ in rounds
             ],
             "model_calls": usage["model_calls"], "tokens_in": usage["tokens_in"], "tokens_out": usage["tokens_out"],
-            "cost_micros": usage["cost_micros"],
+            "cost_micros": usage["cost_micros"], "without_cost": usage["without_cost"],
             "inbox": len(await owed(readers, runner_kinds(read_config(folder)))),
             "mentioned": await mentioned_agents(readers),
             "last_event": await readers.last_event(),
@@ -115,7 +117,7 @@ def _tell(found: dict[str, Any], folder: Path) -> None:
         f"round {r['number']} of G{r['goal']} is {r['status']}, {r['tasks'] - r['open_tasks']} of {r['tasks']} ended"
         for r in found["rounds"]
     ]
-    waiting = found["inbox"]
+    waiting, cost = found["inbox"], f"${found['cost_micros'] / 1_000_000:.2f}"
     facts(
         [
             ("company", f"{company['name']} ({company['folder']})"),
@@ -127,7 +129,7 @@ def _tell(found: dict[str, Any], folder: Path) -> None:
             ("rounds", "; ".join(rounds)),
             ("tasks", _counted(found["tasks"])),
             ("runs", _counted(found["runs"])),
-            ("models", f"{found['model_calls']} calls, ${found['cost_micros'] / 1_000_000:.2f}"),
+            ("models", f"{found['model_calls']} calls, {with_unknown(cost, found['without_cost'])}"),
             ("inbox", f"{waiting} waiting for you: opsroom inbox {quoted(folder)}" if waiting else "empty"),
         ]
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from core.domain.budgets import with_unknown
 from core.spending import Spending, Spent
 from tui.panes.words import money
 from tui.sparkline import sparkline
@@ -40,7 +41,8 @@ def _group(heading: str, kind: str, found: Sequence[Spent]) -> list[Row]:
 
 def _cells(kind: str, spent: Spent) -> tuple[Cell, ...]:
     name = f"G{spent.id} {spent.name}" if kind == "goal" else spent.name or "(not named)"
+    today = with_unknown(money(spent.by_day[-1]), spent.without_cost_today, short=True)
+    in_all = with_unknown(money(spent.cost_micros), spent.without_cost, short=True)
     return (
-        name, (str(spent.runs), "dim"), (money(spent.by_day[-1]), "dim"), money(spent.cost_micros),
-        (sparkline(spent.by_day), "info"),
+        name, (str(spent.runs), "dim"), (today, "dim"), in_all, (sparkline(spent.by_day), "info"),
     )  # fmt: skip

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from core.domain.budgets import per, this
+from core.domain.budgets import per, this, with_unknown
 from core.domain.entities import AgentRecord, Goal, Run, Task
 from core.domain.organisation import chart_of, drawn
 from core.domain.states import AgentStatus, BudgetPeriod, Role, RunStatus
@@ -40,7 +40,15 @@ class Money:
     days: int = 14
     today: int = 0
     total: int = 0
+    unknown: int = 0
+    unknown_today: int = 0
     known: bool = False
+
+    @property
+    def words(self) -> str:
+        """'today $0.10 · 14 days $2.00 + unknown'."""
+        today = with_unknown(money(self.today), self.unknown_today)
+        return f"today {today} · {self.days} days {with_unknown(money(self.total), self.unknown)}"
 
     @classmethod
     def of(cls, spent: Spending) -> "Money":
@@ -48,7 +56,8 @@ class Money:
         return cls(
             {each.id: each for each in spent.agents if each.id is not None},
             {each.scope_id: each for each in spent.budgets if each.scope == "agent"},
-            len(spent.days), spent.by_day[-1] if spent.by_day else 0, sum(spent.by_day), True,
+            len(spent.days), spent.by_day[-1] if spent.by_day else 0, sum(spent.by_day),
+            spent.without_cost, spent.without_cost_today, True,
         )  # fmt: skip
 
 
@@ -68,7 +77,9 @@ def _row(view: Projection, agent: AgentRecord, spent: Money, now: int) -> Row:
     used: Cell = ""
     if budget is not None:
         used = (f"{budget.percent} %", "bad" if budget.is_used_up else "warn" if budget.percent >= 80 else "dim")
-    today: Cell = money(cost.by_day[-1]) if cost else ("–" if spent.known else "…", "dim")
+    today: Cell = ("–" if spent.known else "…", "dim")
+    if cost is not None:
+        today = with_unknown(money(cost.by_day[-1]), cost.without_cost_today, short=True)
     cells: tuple[Cell, ...] = (
         (f"{sign} {word}", tone), agent.slug, (str(agent.role), "dim"), does(view, agent, now),
         (", ".join(agent.capabilities), "dim"), today,
@@ -148,10 +159,14 @@ def _of_money(agent: AgentRecord, spent: Money) -> Sequence[str]:
     if cost is not None:
         used = tokens(cost.tokens_in + cost.tokens_out)
         lines = [
-            f"today {exact(cost.by_day[-1])}",
-            f"{spent.days} days {sparkline(cost.by_day)} {exact(sum(cost.by_day))}",
-            f"since it was hired {exact(cost.cost_micros)} in {counted(cost.runs, 'run')}, {used}",
+            f"today {with_unknown(exact(cost.by_day[-1]), cost.without_cost_today)}",
+            f"{spent.days} days {sparkline(cost.by_day)} {with_unknown(exact(sum(cost.by_day)), cost.without_cost)}",
         ]
+        if cost.runs:
+            hired = with_unknown(exact(cost.cost_micros), cost.without_cost)
+            lines.append(f"since it was hired {hired} in {counted(cost.runs, 'run')}, {used}")
+        if cost.without_cost:
+            lines.append(f"{counted(cost.without_cost, 'run')} of these days at no known cost")
         if cost.held_back_micros:
             lines.append(f"held back for its live runs: {exact(cost.held_back_micros)}")
     if budget is None:

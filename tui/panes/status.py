@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from textual.content import Content
 from textual.widgets import Static
 
+from core.domain.budgets import with_unknown
 from core.domain.limits import TICK_MS
 from core.domain.states import AgentStatus, Autonomy
 from tui.panes.words import line, money, put, said, tokens
@@ -126,7 +127,8 @@ def _parts(view: Projection, standing: Standing) -> list[_Part]:
         parts.append(_Part(4, said(whole, tone), said(short, tone)))
     else:
         parts.append(_Part(4, said(runs, tone)))
-    parts.append(_Part(3, said(f"{tokens(totals.tokens)} · {money(totals.cost_micros)}")))
+    cost = with_unknown(money(totals.cost_micros), totals.without_cost, short=True)
+    parts.append(_Part(3, said(f"{tokens(totals.tokens)} · {cost}")))
     parts.append(_role(standing))
     return parts
 

@@ -27,7 +27,7 @@ from tui.panes.footer import KeyLine
 from tui.panes.message import MessageLine
 from tui.panes.spent import SPENT, spent_rows
 from tui.panes.staff import CHART, ROSTER, Money, chart, facts, roster
-from tui.panes.words import entitle, line, money, put, said
+from tui.panes.words import entitle, line, put, said
 from tui.screens.staff_acts import StaffActs
 from tui.told_commands import hint_for
 from tui.widgets.prose import Prose
@@ -167,10 +167,12 @@ class AgentsScreen(Screen[None]):
         self.chart.set_rows(chart(view, now))
         team = view.team(now)
         counted = " · ".join(f"{team[state]} {state}" for state in team)
-        cost = f"today {money(self.money.today)} · {self.money.days} days {money(self.money.total)}"
         name = view.company.name if view.company else ""
         put(
-            self.head, line(said(name, "strong"), said(f"   {counted or 'nobody is hired'}"), said(f"   {cost}", "dim"))
+            self.head,
+            line(
+                said(name, "strong"), said(f"   {counted or 'nobody is hired'}"), said(f"   {self.money.words}", "dim")
+            ),
         )
         agent = self.agent
         entitle(self._frame, said(f"Agent {agent.name_tag}" if agent else "Agent"))
