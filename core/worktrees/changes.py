@@ -96,15 +96,15 @@ def read_changes(company: Path, tree: WorkTree, most: int = DIFF_MAX) -> Changes
     place = place_of(company, tree)
     with _with_new_files(place) as looked:
         head = looked.ask("rev-parse", "--verify", "--quiet", looked.end[0] if looked.end else "HEAD").text
-        counted = _require(looked.ask(*_DIFF, "--numstat", "-z", tree.base, *looked.end, "--"))
-        pending = set() if looked.end else _names(_require(looked.ask(*_DIFF, "--name-only", "-z", "HEAD", "--")))
+        rows = _listed(looked, "--numstat", tree.base, *looked.end)
+        pending = set() if looked.end else set(_listed(looked, "--name-only", "HEAD"))
         text = _require(looked.ask(*_DIFF, tree.base, *looked.end, "--", most=most))
         commits = looked.ask("log", f"-{COMMITS_MAX}", "--format=%h %s", f"{tree.base}..{head}").text.splitlines()
         total = looked.ask("rev-list", "--count", f"{tree.base}..{head}").text
-    files = [_file(row, pending) for row in counted.out.split(b"\0") if row.count(b"\t") >= 2]
+    files = [row for row in rows if row.count(b"\t") >= 2]
     return Changes(
         place.is_there, head, tuple(commits), int(total) if total.isdecimal() else len(commits),
-        tuple(files[:FILES_MAX]), len(files), text.text, text.is_cut,
+        tuple(_file(row, pending) for row in files[:FILES_MAX]), len(files), text.text, text.is_cut,
     )  # fmt: skip
 
 
@@ -130,8 +130,11 @@ def _require(said: Said) -> Said:
     return said
 
 
-def _names(said: Said) -> set[bytes]:
-    return set(said.out.split(b"\0"))
+def _listed(place: Place, *arguments: str) -> list[bytes]:
+    """A row for each file that differs. Raises GitFailed when there are too many: half a list would be a wrong one."""
+    what = "The files that differ cannot be listed"
+    said = must(place.folder, *_DIFF, *arguments, "-z", "--", place=place.variables, most=LIST_MAX, what=what)
+    return said.out.split(b"\0")
 
 
 def _file(row: bytes, pending: set[bytes]) -> FileChange:

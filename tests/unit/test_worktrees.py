@@ -9,7 +9,7 @@ import pytest
 from core.domain.entities import WorkTree
 from core.domain.errors import Conflict, Invalid
 from core.worktrees import git as git_runner
-from core.worktrees.changes import read_changes, standing_of
+from core.worktrees.changes import FILES_MAX, read_changes, standing_of
 from core.worktrees.removing import require_removable
 from core.worktrees.trees import open_tree, plan_tree, repository_at, written_by_commits
 from tests.repositories import a_repository, committed, git, written
@@ -234,6 +234,18 @@ def test_committed_uncommitted_new_and_binary_files_are_told_apart(company: Path
     cut = read_changes(company, tree, most=100)
     assert cut.is_cut
     assert len(cut.diff) == 100
+
+
+def test_of_however_many_files_each_is_counted_and_told_right(company: Path) -> None:
+    tree, folder = made(company)
+    written(folder, {f"a/{number:04d}{'n' * 240}": "x\n" for number in range(1100)})
+    written(folder, {"README.md": "# Other\n"})
+    found = read_changes(company, tree)
+    assert (found.files_total, len(found.files)) == (1101, FILES_MAX)
+    assert not any(file.is_committed for file in found.files)
+    git(folder, "add", "a")
+    git(folder, "commit", "-q", "-m", "Many")
+    assert [file.path for file in read_changes(company, tree).files if not file.is_committed] == ["README.md"]
 
 
 def test_of_a_branch_alone_what_was_committed_is_known(company: Path) -> None:
