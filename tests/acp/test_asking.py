@@ -207,15 +207,44 @@ def work(prompt):
         await office.idle()
 
 
-async def test_a_program_that_offers_no_yes_for_once_alone_gets_none(tmp_path: Path) -> None:
+async def test_a_program_that_offers_no_yes_for_once_alone_gets_none_and_nobody_is_asked(tmp_path: Path) -> None:
     code = "TIMES = 1\nOPTIONS = [OPTIONS[0], OPTIONS[2]]" + ASKS
     async with an_acp_office(tmp_path, code) as office:
-        await office.begin()
-        await answered(office, await pending(office), "once")
-        await office.idle()
-        told = await office.transcript(await run_of(office))
+        run = await office.ended("broadcast")
+        told = await office.transcript(run)
         assert "answer 0: no" in told
-        assert "it offered no permission for once alone" in told
+        assert "it offers no permission for once alone: it was refused, and you were not asked" in told
+        assert await office.all(Approval) == []
+
+
+async def test_what_belongs_to_no_call_or_to_another_session_is_not_put_to_the_operator(tmp_path: Path) -> None:
+    code = """
+def work(prompt):
+    empty = ask_later("p-1", toolCallId="never-told").get()["outcome"]
+    tool = {"toolCallId": "t-2", "title": "run it", "kind": "execute", "rawInput": {"command": "make"}}
+    waiting["p-2"] = queue.Queue()
+    asked = {"sessionId": "of-somebody-else", "toolCall": tool, "options": OPTIONS}
+    send(id="p-2", method="session/request_permission", params=asked)
+    other = GOT.get()
+    say("empty " + empty["optionId"] + ", other " + str(other["error"]["code"]) + chr(10) + "NO_REPLY")
+"""
+    answers = """
+GOT = queue.Queue()
+def listen():
+    for line in sys.stdin:
+        message = json.loads(line)
+        if "error" in message:
+            GOT.put(message)
+        elif "method" not in message:
+            waiting.pop(message["id"]).put(message["result"])
+        elif message["method"] != "session/cancel":
+            requests.put(message)
+    requests.put(None)
+"""
+    async with an_acp_office(tmp_path, answers + code) as office:
+        told = await office.transcript(await office.ended("broadcast"))
+        assert "empty no, other -32602" in told
+        assert await office.all(Approval) == []
 
 
 async def test_while_the_operator_is_waited_for_no_limit_of_time_is_reached(tmp_path: Path) -> None:

@@ -161,6 +161,37 @@ def work(prompt):
     assert await asyncio.to_thread(_files_with, tmp_path, KEY) == []
 
 
+CUT = """
+KEY = os.environ["ITS_KEY"]
+def upto(most):
+    return "z" * (most - 8) + KEY  # its first letters would stand before the cut
+def work(prompt):
+    update("tool_call", toolCallId=upto(200), title=upto(500), kind="other", rawInput={"a": upto(19993)},
+           content=[{"type": "diff", "path": upto(500), "oldText": "", "newText": upto(299)}])
+    update("tool_call_update", toolCallId=upto(200), status="failed", rawOutput=upto(20000))
+    update("plan", entries=[{"content": upto(200), "status": "pending"}])
+    write(upto(300))
+    END
+"""
+
+
+@pytest.mark.parametrize(
+    "end",
+    ['raise Wrong({"code": -32603, "message": upto(980)})', "return upto(80)",
+     'update("current_mode_update", currentModeId=upto(80)); CANCELLED.wait(60)', "raise Wrong([upto(1000)])"],
+    ids=["error", "stopReason", "mode", "no error"],
+)  # fmt: skip
+async def test_no_secret_is_cut_in_two_so_that_its_first_part_stays(tmp_path: Path, end: str) -> None:
+    code = CUT.replace("END", end)
+    async with an_acp_office(tmp_path, code, {"ITS_KEY": KEY}, env=["ITS_KEY"]) as office:
+        run = await office.ended("broadcast")
+        told = await office.transcript(run)
+        assert "[secret removed]"[:8] in run.detail
+        assert told.count("z[secret") >= 6
+    part = KEY[:7]
+    assert await asyncio.to_thread(_files_with, tmp_path, part) == []
+
+
 def _files_with(folder: Path, text: str) -> list[str]:
     return [path.name for path in folder.rglob("*") if path.is_file() and text.encode() in path.read_bytes()]
 

@@ -15,7 +15,7 @@ _STOPS = {
 
 
 class Ended(Exception):
-    """The run is over, with this outcome."""
+    """The run is over, with this outcome; its words are whole, and may hold secrets until the run tells them."""
 
     def __init__(self, outcome: Outcome) -> None:
         super().__init__(outcome.detail)
@@ -33,12 +33,12 @@ def stopped(reason: str) -> Ended | None:
         return None
     if reason in _STOPS:
         return failed(reason, _STOPS[reason])
-    return failed("protocol", f"it ended its turn for a reason that is not known here: {reason[:80]!r}")
+    return failed("protocol", f"it ended its turn for a reason that is not known here: {reason!r}")
 
 
 def refused(asked: str, code: int, message: str, ways: tuple[str, ...] = ()) -> Ended:
     """It answered a request with an error. `ways` are those to log in that it offers."""
-    why = f"{asked}: {message[:1000]}"
+    why = f"{asked}: {message}"
     if code == _AUTH_REQUIRED:
         hint = f'log in with the program itself, or name a way as "auth": {", ".join(ways) or "it offers none"}'
         return failed("auth", f"{why}; {hint}")

@@ -13,6 +13,7 @@ from core.agents.programs.scripts import mapping, word
 from core.agents.runner import Change, Desk, Permission, Permit, Told, Wish
 from core.commands.registry import REGISTRY
 from core.domain.errors import Fenced, OpsroomError
+from core.domain.limits import PERMISSIONS_WAITING
 from core.reading.registry import READS
 
 CANCELLED: Mapping[str, Any] = {"outcome": {"outcome": "cancelled"}}
@@ -20,6 +21,7 @@ _KINDS = {
     "execute": "command", "edit": "edit", "delete": "edit", "move": "edit", "read": "read", "search": "read",
     "fetch": "fetch",
 }  # fmt: skip
+_NOTES_MAX = 50  # of refusals that the program is told of at once
 _ACTS = frozenset({"execute", "edit", "delete", "move"})
 _COMMANDS = ("command", "cmd")
 _ADDRESSES = ("url", "uri")
@@ -43,6 +45,7 @@ class Permissions:
         self._lost = lost
         self._over = asyncio.Event()
         self._notes: list[str] = []
+        self._waiting = 0
         self.has_refused = False  # in this turn
 
     def end(self) -> None:
@@ -54,26 +57,57 @@ class Permissions:
         notes, self._notes = self._notes, []
         return "\n".join(notes)
 
+    def refuse(self, why: str) -> None:
+        """Something was refused without asking the operator; the program hears why with the next prompt."""
+        self.has_refused = True
+        if len(self._notes) < _NOTES_MAX and why not in self._notes:
+            self._notes.append(why)
+
     async def answer(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
         """The outcome for the program."""
         options = [mapping(each) for each in params["options"]] if isinstance(params.get("options"), list) else []
-        tool = await self._known(mapping(params.get("toolCall")))
-        if is_the_boards(tool):
-            return _chosen(options, "allow_once") or CANCELLED
-        # It stands on the board for ever.
-        wish = await asyncio.to_thread(_clean, wish_of(tool, self._cwd), self._cwd, self._secrets)
+        no = _chosen(options, "reject_once", "reject_always") or CANCELLED
+        if self._waiting >= PERMISSIONS_WAITING:
+            # Before anything is made of it: a flood costs as little as it can.
+            self.refuse(f"{PERMISSIONS_WAITING} questions of this run wait already; ask less at once")
+            return no
+        self._waiting += 1
+        try:
+            return await self._answered(mapping(params.get("toolCall")), _chosen(options, "allow_once"), no)
+        finally:
+            self._waiting -= 1
+
+    async def _answered(
+        self, call: Mapping[str, Any], once: Mapping[str, Any] | None, no: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        """`once` is the program's yes for once, `no` its no: it hears a yes once each time.
+
+        What the operator allowed for the run is remembered here, where they can see it.
+        """
+        try:
+            tool = await self._known(call)
+            if is_the_boards(tool):
+                return once or CANCELLED
+            if why := "" if once is not None else "it offers no permission for once alone":
+                return self._unasked(why, no)
+            if why := _unshowable(tool):
+                return self._unasked(why, no)
+            # It stands on the board for ever.
+            wish = await asyncio.to_thread(_cleaned, tool, self._cwd, self._secrets)
+        except RecursionError:
+            return self._unasked("it asked with arguments that are nested too deep to be shown", no)
         said = await self._said(wish)
-        if said is None:
+        if said is None or once is None:
             return CANCELLED
         if not said.is_allowed:
-            self.has_refused = True
-            self._notes += [f"{wish.title[:200]}: {said.note or '-'}"]
-            return _chosen(options, "reject_once", "reject_always") or CANCELLED
-        # Once each time: what the operator allowed for the run is remembered here, where they can see it.
-        chosen = _chosen(options, "allow_once")
-        if chosen is None:
-            self._desk.tell(Told.NOTICE, text="it offered no permission for once alone: it was refused")
-        return chosen or _chosen(options, "reject_once", "reject_always") or CANCELLED
+            self.refuse(f"{wish.title[:200]}: {said.note or '-'}")
+            return no
+        return once
+
+    def _unasked(self, why: str, no: Mapping[str, Any]) -> Mapping[str, Any]:
+        self._desk.tell(Told.NOTICE, text=f"{why}: it was refused, and you were not asked")
+        self.refuse(why)
+        return no
 
     async def _said(self, wish: Wish) -> Permission | None:
         """The operator's word; None when the turn was cancelled meanwhile, or the run is over."""
@@ -104,6 +138,15 @@ class Permissions:
         return await self._desk.ask_permission(wish)
 
 
+def _unshowable(tool: Tool) -> str:
+    """Why the operator cannot be asked about this call; empty if they can."""
+    if tool.is_cut:
+        return "it asked about a call that is too large to be shown"
+    if not (tool.title.strip() or tool.arguments or tool.changes or tool.texts):
+        return "it asked about a call of which it told nothing"
+    return ""
+
+
 def is_the_boards(tool: Tool) -> bool:
     """Whether it is a call of the board's own tools, which the board itself admits or refuses."""
     found = _BOARD.fullmatch(tool.title.strip())
@@ -130,6 +173,10 @@ def wish_of(tool: Tool, cwd: str) -> Wish:
     folder = next((word(raw[name]) for name in ("cwd", "workdir") if isinstance(raw.get(name), str)), "") or cwd
     details = "\n".join(part for part in ("\n".join(tool.texts), "" if command else tool.arguments) if part)
     return Wish(tool.title, kind, folder, command, tool.changes, details)
+
+
+def _cleaned(tool: Tool, cwd: str, secrets: tuple[Secret, ...]) -> Wish:
+    return _clean(wish_of(tool, cwd), cwd, secrets)
 
 
 def _clean(wish: Wish, cwd: str, secrets: tuple[Secret, ...]) -> Wish:

@@ -21,7 +21,7 @@ from core.agents.acp.settings import AcpSettings, settings_of
 from core.agents.acp.tools import Tool
 from core.agents.acp.updates import Updates
 from core.agents.giving_up import block_task
-from core.agents.models.keys import Secret
+from core.agents.models.keys import Secret, scrub
 from core.agents.owing import REMINDERS, owed_by
 from core.agents.programs.debt import Debt
 from core.agents.programs.ending import Facts, no_board_call, outcome_of
@@ -43,6 +43,8 @@ from core.domain.states import RunStatus
 KIND = "acp"
 _FREE = "not supervised: its program acts without asking the operator"
 _SETTLES_S = 1.0
+_NAME_MAX = 200  # code points
+_DETAIL_MAX = 2000
 _LIVES = End(code=0)
 
 
@@ -82,7 +84,8 @@ class AcpRunner:
         finally:
             assignment.access.listeners.remove(work.hear)
         tally = work.watch.tally
-        detail = outcome.detail
+        # What it says of its failure came as a whole, so no secret is cut in two.
+        detail = work.clean(outcome.detail)[:_DETAIL_MAX]
         if how.free:
             detail = f"{detail}; {_FREE}" if detail else _FREE
         return replace(
@@ -115,12 +118,16 @@ class _Work:
         metered.stir = self._limits.hear
         metered.stopping.append(self._limits.held)
         self.debt = Debt(desk, self._owed, self._secrets, self._limits.circling)
-        self._updates = Updates(self._hear_mode)
+        self._updates = Updates(self._hear_mode, self.clean)
         self._permissions = Permissions(desk, self._cwd, self._secrets, self._known, self._lost)
         self._telling = asyncio.Lock()
         self._session: Session | None = None
         self._is_supervised = False
         self._was_broken_off = False
+
+    def clean(self, text: str) -> str:
+        """The text without the program's keys and its token."""
+        return scrub(text, self._secrets)
 
     def hear(self, heard: Heard) -> None:
         """A call of the program on the board."""
@@ -133,7 +140,9 @@ class _Work:
         grace_s = self._settings.grace_s
         async with running(self._desk, self._place.argv, self._cwd, environment, grace_s) as program:
             draining = asyncio.create_task(errors.drain(program.errors()))
-            connection = Connection(self._asked, Line(program, self._take, self._limits.hear, self._tell))
+            connection = Connection(
+                self._asked, Line(program, self._take, self._limits.hear, self._tell, self._refuse, self.clean)
+            )
             session = self._session = Session(connection, self._access, self._cwd, self._hear_mode)
             talk = asyncio.create_task(self._talk(session))
             settling = asyncio.create_task(self._settle())
@@ -187,7 +196,7 @@ class _Work:
     async def _open(self, session: Session) -> None:
         name = await session.greet()
         if name:
-            self._tell(f"the program is {name}")
+            self._tell(f"the program is {self.clean(name)[:_NAME_MAX]}")
         if self._settings.auth:
             await session.log_in(self._settings.auth)
         await self._begin(session)
@@ -248,9 +257,8 @@ class _Work:
         # codex ends its turn at a refusal, to hear what to do instead.
         self._was_broken_off = reason == BROKEN_OFF and self._permissions.has_refused
         end = None if self._was_broken_off else stopped(reason)
-        self.watch.finished = (
-            Finished(True) if end is None else Finished(False, end.outcome.exit_kind, end.outcome.detail)
-        )
+        how = Finished(True) if end is None else Finished(False, end.outcome.exit_kind, end.outcome.detail)
+        await self.watch.take(how)
         return outcome_of(self._facts(_LIVES, None, ""))
 
     def _facts(self, end: End, stopped_by: Outcome | None, errors: str) -> Facts:
@@ -306,8 +314,12 @@ class _Work:
         if is_notification:
             return None
         if method == CLIENT_METHODS["session_request_permission"]:
+            asked, ours = mapping(params), self._session.id if self._session is not None else ""
+            if ours and asked.get("sessionId") != ours:
+                self._refuse("it asked for another session than that of its run")
+                raise RequestError.invalid_params({"details": "There is no such session here."})
             self._limits.hear()
-            answer = await self._permissions.answer(mapping(params))
+            answer = await self._permissions.answer(asked)
             self._limits.hear()
             return dict(answer)
         raise RequestError.method_not_found(method)
@@ -328,7 +340,7 @@ class _Work:
 
     async def _known(self, facts: Mapping[str, Any]) -> Tool:
         async with self._telling:
-            tool, pieces = self._updates.asked(facts)
+            tool, pieces = await asyncio.to_thread(self._updates.asked, facts)
             for piece in pieces:
                 await self.watch.take(piece)
         return tool
@@ -343,6 +355,10 @@ class _Work:
 
     def _lost(self, why: str) -> None:
         self._limits.stop(Outcome(RunStatus.FAILED, "fenced", why))
+
+    def _refuse(self, why: str) -> None:
+        self._tell(why)
+        self._permissions.refuse(why)
 
     def _tell(self, text: str) -> None:
         self.watch.note(text)

@@ -81,7 +81,7 @@ class Session:
             raise failed("protocol", spoken)
         self._can = told.agent_capabilities or self._can
         self._ways = tuple(way.id for way in told.auth_methods or ())
-        return f"{told.agent_info.name} {told.agent_info.version}"[:_ID_MAX] if told.agent_info else ""
+        return f"{told.agent_info.name} {told.agent_info.version}" if told.agent_info else ""
 
     async def log_in(self, way: str) -> None:
         """By a way that it offers."""

@@ -18,11 +18,12 @@ class Updates:
     """Of one run. `on_mode` hears of each session mode that the program says is at work now.
 
     While `replays` holds, a former session is told again: nothing of it is news. Of what is told of money only what a
-    run has added counts; `begun_anew` says that the program counts from nothing.
+    run has added counts; `begun_anew` says that the program counts from nothing. `clean` takes secrets out of a text.
     """
 
-    def __init__(self, on_mode: Callable[[str], None]) -> None:
-        self.tools = Tools()
+    def __init__(self, on_mode: Callable[[str], None], clean: Callable[[str], str]) -> None:
+        self.tools = Tools(clean)
+        self._clean = clean
         self.replays = False
         self.begun_anew = True
         self._on_mode = on_mode
@@ -69,8 +70,8 @@ class Updates:
 
     def asked(self, facts: Mapping[str, Any]) -> tuple[Tool, list[Piece]]:
         """The call that the program asks about, and what is news of it."""
-        tool = self.tools.merged(facts)
-        return tool, [*self._turn(), *self.flush(), *self.tools.begun(tool)]
+        tool, pieces = self.tools.asked(facts)
+        return tool, [*self._turn(), *self.flush(), *pieces]
 
     def settled(self) -> list[Piece]:
         """Asked now and then: what waits for more that does not come."""
@@ -103,10 +104,9 @@ class Updates:
 
     def _planned(self, entries: object) -> list[Piece]:
         found = [mapping(each) for each in entries] if isinstance(entries, list) else []
-        lines = [
-            f"{_MARKS.get(word(each.get('status')), '[ ]')} {' '.join(word(each.get('content')).split())[:200]}"
-            for each in found[:_PLAN_MAX]
-        ]
+        said = [self._clean(" ".join(word(each.get("content")).split()))[:200] for each in found[:_PLAN_MAX]]
+        marks = [_MARKS.get(word(each.get("status")), "[ ]") for each in found]
+        lines = [f"{mark} {text}" for mark, text in zip(marks, said, strict=False)]
         rest = [f"… {len(found) - _PLAN_MAX} more"] if len(found) > _PLAN_MAX else []
         plan = without_controls("\n".join(["its plan:", *lines, *rest]))
         if plan == self._plan or not lines:

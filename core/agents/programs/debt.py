@@ -33,20 +33,19 @@ class Debt:
             self._desk.note_call(heard.name, {}, answer)
             self.met = self.met or self._owed.met_by(heard.name, answer)
         else:
-            self._desk.note_call(heard.name, _short(heard.arguments), None)
-        action = f"{heard.name} {_text(heard.arguments)}"
-        result = heard.error or _text(heard.answer or {})
+            self._desk.note_call(heard.name, self._short(heard.arguments), None)
+        action = self._clean(f"{heard.name} {_text(heard.arguments)}")
+        result = self._clean(heard.error) or _text(heard.answer or {})
         if why := self._stuck.note(self._calls, action, result, failed=bool(heard.error)):
-            self._circling(self._clean(why))
+            self._circling(why)
 
     def _clean(self, text: str) -> str:
         return scrub(text, self._secrets)
 
+    def _short(self, arguments: Mapping[str, object]) -> dict[str, object]:
+        text = _text(arguments)
+        return dict(arguments) if len(text) <= 2000 else {"cut": self._clean(text)[:2000]}
+
 
 def _text(facts: Mapping[str, object]) -> str:
     return json.dumps(facts, sort_keys=True, ensure_ascii=False, default=str)
-
-
-def _short(arguments: Mapping[str, object]) -> dict[str, object]:
-    text = _text(arguments)
-    return dict(arguments) if len(text) <= 2000 else {"cut": text[:2000]}

@@ -35,7 +35,7 @@ def _micros(dollars: object) -> int | None:
 
 
 def _failed(why: str, kind: str = "failed") -> Finished:
-    return Finished(False, "rate_limited" if limited(why) else kind, why[:1000])
+    return Finished(False, "rate_limited" if limited(why) else kind, why)
 
 
 def _parts(value: object) -> list[Mapping[str, Any]]:
@@ -97,7 +97,7 @@ class ClaudeParser:
         why = f"{word(facts.get('error_status'))} {word(facts.get('error'))}".strip()
         seconds = round(number(facts.get("retry_delay_ms")) / 1000)
         count = f"{number(facts.get('attempt'))} of {number(facts.get('max_retries'))}"
-        return Noted(f"its provider refused ({why[:200]}); it asks again in {seconds} s ({count})")
+        return Noted(f"its provider refused ({why}); it asks again in {seconds} s ({count})")
 
     def _result(self, facts: Mapping[str, Any]) -> list[Piece]:
         usage = mapping(facts.get("usage"))

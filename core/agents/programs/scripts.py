@@ -110,4 +110,4 @@ def _finished(facts: Mapping[str, Any]) -> Finished:
         return Finished(True, str(status), why)
     if status == "rate_limited":
         return Finished(False, "rate_limited", why, number(facts.get("retry_at"), _TIME_MAX) or None)
-    return Finished(False, "failed", why or f"it ended with the status {word(status)[:80]!r}")
+    return Finished(False, "failed", why or f"it ended with the status {word(status)!r}")

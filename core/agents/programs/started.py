@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from core.agents.process import LINE_LIMIT, kill_family, process_started
@@ -14,15 +14,17 @@ from core.agents.programs import reaper
 
 GRACE_S = 5.0
 _CHUNK = 64 * 1024
+_HEAD = 1024  # bytes of a line that is skipped
 _LINGER_S = 1.0  # after the end, so long a pipe that somebody still holds is listened to
 _SPARE_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """In the place of a line that was longer than the limit: how many bytes it had."""
+    """In the place of a line that was longer than the limit: how many bytes it had, and the first of them."""
 
     length: int
+    head: bytes = field(default=b"", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,26 +124,27 @@ class Program:
 
     async def _lines(self, stream: asyncio.StreamReader, limit: int) -> AsyncIterator[bytes | Skipped]:
         waiting = bytearray()
-        skipped = 0
+        skipped, head = 0, b""
         while chunk := await self._read(stream):
             *ended, rest = chunk.split(b"\n")
             for part in ended:
                 length = skipped + len(waiting) + len(part)
                 if length > limit:
-                    yield Skipped(length)
+                    yield Skipped(length, head or bytes(waiting[:_HEAD]) + part[:_HEAD])
                 else:
                     waiting += part
                     yield bytes(waiting).rstrip(b"\r")
                 waiting.clear()
-                skipped = 0
+                skipped, head = 0, b""
             waiting += rest
             if skipped + len(waiting) > limit:
+                head = head or bytes(waiting[:_HEAD])
                 skipped += len(waiting)
                 waiting.clear()
             # A flood must not keep the loop for itself.
             await asyncio.sleep(0)
         if skipped:
-            yield Skipped(skipped + len(waiting))
+            yield Skipped(skipped + len(waiting), head)
         elif waiting:
             yield bytes(waiting)
 

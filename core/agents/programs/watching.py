@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from core.agents.giving_up import not_done
 from core.agents.models.keys import Secret, scrub
@@ -105,7 +106,7 @@ class Watch:
             case Turned():
                 self._turned()
             case Finished():
-                self.finished = piece
+                self.finished = replace(piece, why=_cut(self._clean(piece.why), 1000))
 
     def skipped(self, length: int) -> None:
         """A line that was too long to be read."""
@@ -127,12 +128,13 @@ class Watch:
         name, arguments = self._clean(call.name), self._clean(call.arguments)
         if len(self._calls) < 1000:  # those whose result has not come
             self._calls[call.id] = f"{name} {arguments}"
-        self._desk.tell(Told.TOOL, id=call.id, name=name[:200], arguments=_cut(arguments, _TOOL_MAX))
+        self._desk.tell(Told.TOOL, id=self._clean(call.id), name=name[:200], arguments=_cut(arguments, _TOOL_MAX))
 
     def _resulted(self, result: Resulted) -> None:
         text = self._clean(result.text)
-        action = self._calls.pop(result.id, result.id)
-        self._desk.tell(Told.RESULT, id=result.id, text=_cut(text, _TOOL_MAX), failed=result.failed)
+        name = self._clean(result.id)
+        action = self._calls.pop(result.id, name)
+        self._desk.tell(Told.RESULT, id=name, text=_cut(text, _TOOL_MAX), failed=result.failed)
         self._steps += 1
         if why := self._stuck.note(self._steps, action, text, failed=result.failed):
             self._stop(Outcome(RunStatus.FAILED, "stuck", why))
