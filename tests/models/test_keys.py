@@ -135,3 +135,28 @@ def test_addresses(url: str, wire: str, path: str, local: bool) -> None:
     endpoint = Endpoint(url, "m")
     assert (endpoint.address(wire), endpoint.local) == (path, local)
     assert endpoint.line.key == ""
+
+
+PEM = "-----BEGIN KEY-----\nMIIEvAAA+line/one0123456\r\nBBBBsecretline2BBBBBB\nshort==\n-----END KEY-----\n"
+
+
+def test_a_key_of_several_lines_is_found_line_by_line() -> None:
+    secret = Secret(PEM)
+    shown = [scrub(line, [secret]) for line in f"Begin\n{PEM}End".splitlines()]
+    assert shown == ["Begin", "-----BEGIN KEY-----", REMOVED, REMOVED, "short==", "-----END KEY-----", "End"]
+    one = scrub(f"it is {quote('MIIEvAAA+line/one0123456', safe='')}", [secret])
+    assert one == f"it is {REMOVED}"
+    assert scrub(json.dumps({"key": PEM.strip()}), [secret]).count(REMOVED) == 2
+
+
+def test_what_a_key_that_is_json_holds_is_found_alone() -> None:
+    told = {"type": "account", "private_key": PEM, "more": [{"id": "0123456789abcdef"}], "uri": "https://example.org/x"}
+    secret = Secret(json.dumps(told))
+    for part in ("MIIEvAAA+line/one0123456", "BBBBsecretline2BBBBBB", "0123456789abcdef"):
+        assert scrub(f"it is {part}.", [secret]) == f"it is {REMOVED}."
+    assert scrub("an account at https://example.org/x", [secret]) == "an account at https://example.org/x"
+
+
+def test_a_key_whose_bytes_are_no_text_is_removed() -> None:
+    value = b"sk-\xff-0123456789".decode(errors="surrogateescape")
+    assert scrub(f"it is {value}", [Secret(value)]) == f"it is {REMOVED}"

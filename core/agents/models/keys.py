@@ -8,6 +8,7 @@ import json
 import os
 import stat
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 from urllib.parse import quote
 
@@ -15,6 +16,7 @@ from core.domain.errors import Forbidden, Invalid, NotFound
 
 REMOVED = "[secret removed]"
 _SHORTEST = 8  # what is shorter would be found in innocent words
+_PART_SHORTEST = 16  # of a part of a secret
 _FILE_BYTES = 16 * 1024
 _SOURCES = "Name its source as env:NAME, file:PATH or keyring:SERVICE/USER."
 
@@ -73,7 +75,7 @@ def key_from(source: str, environment: Mapping[str, str] = os.environ) -> Secret
 
 
 def scrub(text: str, secrets: Iterable[Secret]) -> str:
-    """The text without the secrets, also where they stand as JSON, in an address or in base64.
+    """The text without the secrets, also where they stand as JSON, in an address or in base64, or by their lines.
 
     Give it whole texts: a secret torn over two pieces is not found.
     """
@@ -87,11 +89,32 @@ def scrub(text: str, secrets: Iterable[Secret]) -> str:
 
 @functools.lru_cache(maxsize=64)
 def _forms(value: str) -> tuple[str, ...]:
-    """How a secret may stand in a text, the longest first: also in JSON that is a text of JSON."""
-    once = json.dumps(value)[1:-1]
-    twice = json.dumps(once)[1:-1]
-    forms = {value, once, twice, quote(value, safe=""), base64.b64encode(value.encode()).decode()}
+    """How a secret may stand in a text, the longest first: also in JSON that is a text of JSON, and its parts alone."""
+    forms = {base64.b64encode(value.encode(errors="surrogateescape")).decode()}
+    for part in {value, *_parts(value)}:
+        once = json.dumps(part)[1:-1]
+        forms |= {part, once, json.dumps(once)[1:-1], quote(part, safe="", errors="surrogateescape")}
     return tuple(sorted(forms, key=len, reverse=True))
+
+
+def _parts(value: str) -> set[str]:
+    """The lines of a secret that has several, and the texts in one that is JSON: whoever prints it prints those."""
+    texts = [value]
+    if value.lstrip().startswith("{"):
+        with suppress(ValueError, RecursionError):
+            texts += _texts(json.loads(value))
+    lines = {line.strip() for text in texts for line in text.splitlines()} - {value}
+    # The frame of a key, and where it is used, are no secrets.
+    return {
+        line for line in lines if len(line) >= _PART_SHORTEST and not line.startswith("-----") and "://" not in line
+    }
+
+
+def _texts(value: object) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [text for part in inner for text in _texts(part)]
 
 
 def scrubbed(value: Any, secrets: Collection[Secret]) -> Any:
