@@ -17,6 +17,7 @@ from core.domain.guardrails import ACT_TEXT_MAX, GuardAction, Guardrails, RedLin
 from core.domain.lifecycles import APPROVAL
 from core.domain.limits import PERMISSIONS_PER_RUN
 from core.domain.permissions import (
+    ASK_EACH_TIME,
     COMMAND_MAX,
     DETAILS_MAX,
     DIFFERENCES_MAX,
@@ -31,6 +32,8 @@ from core.domain.permissions import (
 )
 from core.domain.states import RUN_LIVE, ApprovalKind, ApprovalStatus
 
+# What is done to a file, in the words that red lines have for it.
+_VERBS = {WishKind.DELETE: ("delete", "rm"), WishKind.MOVE: ("move", "mv", "edit")}
 _OF_RUN = "entity = :entity AND kind = 'permission' ORDER BY id"
 Path = Annotated[Text, StringConstraints(max_length=FOLDER_MAX)]
 
@@ -61,16 +64,21 @@ class AskPermission(Command):
     more_files: int = Field(0, ge=0, description="So many files more that are not listed")
     cut: tuple[Text, ...] = Field((), max_length=FILES_MAX + 5, description="What is not here whole")
     sha256: str = Field("", pattern=r"^([0-9a-f]{64})?$", description="Of the whole wish")
+    more_arguments: bool = Field(False, description="It has arguments beside these; they stand in the details")
     wait_ms: int | None = Field(None, ge=1, description="Refused when nobody has answered after this")
 
 
 @dataclass(frozen=True, slots=True)
 class _Checked:
-    """Which red line it touches by what it does, which by words of a changed text; `is_whole`: all was looked at."""
+    """Which red line it touches by what it does, which by words of a changed text; `is_whole`: all was looked at.
+
+    `is_final`: it is of a kind that asks each time.
+    """
 
     act: RedLine | None
     text: RedLine | None
     is_whole: bool
+    is_final: bool
 
     @property
     def line(self) -> RedLine | None:
@@ -79,7 +87,7 @@ class _Checked:
     @property
     def asks_each_time(self) -> bool:
         """Whether a yes for the run is no yes to this."""
-        return self.line is not None or not self.is_whole
+        return self.line is not None or not self.is_whole or self.is_final
 
 
 @handles(AskPermission)
@@ -115,7 +123,8 @@ def _refused(note: str) -> Answer:
 def _cover(command: AskPermission) -> Cover:
     digest = canonical_hash(command.model_dump(mode="json", exclude={"wait_ms"}))
     paths = [file.path for file in command.files]
-    return cover_of(command.kind, command.folder, command.command, paths, digest, is_whole=_is_whole(command))
+    is_whole = _is_whole(command) and not command.more_arguments
+    return cover_of(command.kind, command.folder, command.command, paths, digest, is_whole=is_whole)
 
 
 def _payload(command: AskPermission, cover: Cover, checked: _Checked) -> dict[str, Any]:
@@ -130,14 +139,15 @@ def _payload(command: AskPermission, cover: Cover, checked: _Checked) -> dict[st
 
 
 def _checked(guardrails: Guardrails, command: AskPermission) -> _Checked:
+    is_final = command.kind in ASK_EACH_TIME
     try:
         act = _strictest(guardrails, _acts(command))
         is_short = sum(len(file.difference) for file in command.files) <= ACT_TEXT_MAX  # the writer serves everybody
         text = _strictest(guardrails, ({"text": file.difference} for file in command.files)) if is_short else None
-        return _Checked(act, text, is_short and _is_whole(command))
+        return _Checked(act, text, is_short and _is_whole(command), is_final)
     except Invalid:
         # Too long for the lines: a person looks, each time.
-        return _Checked(None, None, False)
+        return _Checked(None, None, False, is_final)
 
 
 def _strictest(guardrails: Guardrails, parts: Iterable[dict[str, Any]]) -> RedLine | None:
@@ -150,8 +160,14 @@ def _acts(command: AskPermission) -> list[dict[str, Any]]:
 
     The text of differences is apart: to write words down is not to do what they say, it only asks.
     """
-    done = [{"action": str(command.kind), "path": file.path} for file in command.files]
+    done = [{"action": verb, "path": _seen_from(command.folder, file.path)}
+            for file in command.files for verb in _VERBS.get(command.kind, (str(command.kind),))]  # fmt: skip
     return [{"title": command.title, "details": command.details}, {"command": command.command}, *done]
+
+
+def _seen_from(folder: str, path: str) -> str:
+    """The path from the folder where it is within that: deleting below outputs/ or tmp/ is no red line."""
+    return path.removeprefix(f"{folder.rstrip('/')}/") if folder else path
 
 
 def _is_whole(command: AskPermission) -> bool:
@@ -183,7 +199,9 @@ def answer_permission(act: Act, command: AnswerPermission) -> Answer:
     if command.payload_hash is not None and command.payload_hash != approval.payload_hash:
         raise Conflict(f"{approval.name_tag} changed since you read it.", "Read it again, then decide.")
     if not approval.payload.get("for_run"):
-        why = "crosses a red line" if approval.payload.get("red_line") else "could not be checked whole"
+        is_final = approval.payload["kind"] in ASK_EACH_TIME and approval.payload.get("checked")
+        why = "deletes or moves" if is_final else "could not be checked whole"
+        why = "crosses a red line" if approval.payload.get("red_line") else why
         raise Conflict(f"{approval.name_tag} {why}: such an act asks each time.", "Allow it once, or refuse it.")
     APPROVAL.require(
         approval.name_tag, approval.status, ApprovalStatus.APPROVED, "AnswerPermission", act.capacities

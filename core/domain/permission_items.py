@@ -1,11 +1,13 @@
 """What a person reads of a wish of a run's program, and what each answer does. Pure; texts of the program are data."""
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from typing import Any
 
 from core.domain.entities import Approval
 from core.domain.inbox_item import Choice, InboxItem
+from core.domain.look_alikes import is_unseen, look_alikes
 from core.domain.permissions import Permit, WishKind
 
 Line = tuple[str, str]
@@ -14,8 +16,10 @@ Line = tuple[str, str]
 _HEARD = "what is heard cannot be taken back"
 _WANTS = {
     WishKind.COMMAND: "run a command", WishKind.EDIT: "change files", WishKind.READ: "read files",
-    WishKind.FETCH: "fetch something", WishKind.OTHER: "do something",
+    WishKind.DELETE: "delete files", WishKind.MOVE: "move files", WishKind.FETCH: "fetch something",
+    WishKind.OTHER: "do something",
 }  # fmt: skip
+_NAMED = 3  # look-alikes that are named
 _LONG = 72  # characters of a command: a longer one is shown an argument a line
 
 
@@ -75,7 +79,8 @@ def told(approval: Approval) -> list[Line]:
     if payload["more_files"]:
         lines.append((f"and {payload['more_files']} more files, which are not listed here", "bad"))
     if payload["details"]:
-        lines += [("it says:", "dim"), *((f"| {line}", "") for line in payload["details"].split("\n"))]
+        heading = "it says, with more arguments:" if payload.get("more_arguments") else "it says:"
+        lines += [(heading, "dim"), *((f"| {line}", "") for line in payload["details"].split("\n"))]
     lines += _hidden(payload)
     if payload["cut"]:
         whole = f"; sha256 of the whole {payload['sha256'][:16]}…" if payload["sha256"] else ""
@@ -122,15 +127,30 @@ def _file(file: dict[str, Any]) -> Iterator[Line]:
 
 
 def _hidden(payload: dict[str, Any]) -> Iterator[Line]:
-    """What the eye does not see in what would be done: a command may be another one than it looks."""
-    places = {
+    """What the eye does not see, or takes for something else, in what would be done."""
+    acts = {
         "the command": payload["command"].replace("\n", ""),
         "the folder": payload["folder"],
         "a path": "".join(file["path"] for file in payload["files"]),
-        "the difference": "".join(file["difference"] for file in payload["files"]).replace("\n", "").replace("\t", ""),
     }
-    for place, text in places.items():
-        if hidden := sum(not char.isprintable() for char in text):
-            yield (f"{place} holds {hidden} hidden character{'s' * (hidden > 1)}, drawn as a mark", "bad")
-    if any(ord(char) > 127 and char.isalpha() for char in payload["command"]):
-        yield ("the command holds letters beyond a to z: one may look like another", "warn")
+    texts = {
+        "the difference": "".join(file["difference"] for file in payload["files"]),
+        "what it says": payload.get("details", ""),
+    }
+    for place, text in acts.items():
+        yield from _unseen(place, text)
+        if found := look_alikes(text):
+            named = ", ".join(f"{char} (U+{ord(char):04X} {_name(char)})" for char in found[:_NAMED])
+            more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+            yield (f"{place} holds what may look like another sign: {named}{more}", "warn")
+    for place, text in texts.items():
+        yield from _unseen(place, text.replace("\n", "").replace("\t", ""))
+
+
+def _unseen(place: str, text: str) -> Iterator[Line]:
+    if hidden := sum(is_unseen(char) for char in text):
+        yield (f"{place} holds {hidden} hidden character{'s' * (hidden > 1)}, drawn as a mark", "bad")
+
+
+def _name(char: str) -> str:
+    return unicodedata.name(char, "without a name")

@@ -27,6 +27,8 @@ class WishKind(StrEnum):
 
     COMMAND = "command"
     EDIT = "edit"
+    DELETE = "delete"
+    MOVE = "move"
     READ = "read"
     FETCH = "fetch"
     OTHER = "other"
@@ -46,6 +48,7 @@ class Wish:
     """What a program wants to do. `kind` is a word of WishKind (others count as other); `folder` is where it acts.
 
     `command` is the command line of a command, or the address of a fetch; everything is data of the program.
+    `has_more`: it has arguments beside these, which stand in `details`.
     """
 
     title: str
@@ -54,6 +57,7 @@ class Wish:
     command: str = ""
     changes: tuple[Change, ...] = ()
     details: str = ""
+    has_more: bool = False
 
 
 class Permit(StrEnum):
@@ -107,16 +111,18 @@ class Cover:
         return "exactly the same again"
 
 
+ASK_EACH_TIME = frozenset({WishKind.DELETE, WishKind.MOVE})  # what is gone is gone: no yes is one to another
 _ACTS: dict[str, str] = {WishKind.EDIT: "change", WishKind.READ: "reading"}
 
 
 def cover_of(kind: str, folder: str, command: str, paths: Iterable[str], digest: str, *, is_whole: bool) -> Cover:
-    """What a yes to this act for its run covers. `is_whole`: nothing of it was left out of the question."""
+    """What a yes to this act for its run covers. `is_whole`: `command` and `paths` are all of it, and none is cut."""
     if not is_whole:
         return Cover(kind, folder, digest)
     if kind == WishKind.COMMAND:
         return Cover(kind, folder, digest, words=words_of(command))
-    if kind in _ACTS and not command:
+    paths = tuple(paths)
+    if kind in _ACTS and not command and not any(".." in path.split("/") for path in paths):
         return Cover(kind, folder, digest, paths=tuple(sorted({_place(folder, path) for path in paths})))
     return Cover(kind, folder, digest)
 
@@ -169,6 +175,7 @@ def asked(wish: Wish) -> dict[str, Any]:
     return {
         "title": _title(wish), "kind": _kind(wish.kind), "folder": folder, "command": command, "details": details,
         "files": files, "more_files": more, "cut": list(dict.fromkeys(cut)), "sha256": digest_of(wish),
+        "more_arguments": wish.has_more,
     }  # fmt: skip
 
 

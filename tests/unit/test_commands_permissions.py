@@ -142,6 +142,55 @@ async def test_a_yes_for_the_run_covers_nothing_at_a_red_line(world: World) -> N
     assert "waits" in await ask(world, ada, run_command("git log --grep 'drop table'"))
 
 
+@pytest.mark.parametrize(("kind", "word"), [("delete", "delete files"), ("move", "move files")])
+async def test_to_delete_or_move_a_file_asks_each_time(world: World, kind: str, word: str) -> None:
+    ada = await world.run("ada")
+    edit = Wish("Change it", "edit", "/src", changes=(Change("tmp/a.py", "a\n", "b\n"),))
+    await answer(world, (await ask(world, ada, edit))["waits"], "run")
+    wish = Wish("Clear up", kind, "/src", changes=(Change("tmp/a.py", "", ""),))
+    number = (await ask(world, ada, wish))["waits"]
+    with pytest.raises(Conflict, match="deletes or moves: such an act asks each time"):
+        await answer(world, number, "run")
+    assert (f"wants to {word} in /src", "strong") in told(await world.find(Approval, number))
+    await answer(world, number, "once")
+    assert "waits" in await ask(world, ada, wish)
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "line"),
+    [
+        ("delete", "customers.csv", "data_deletion"), ("delete", "/src/customers.csv", "data_deletion"),
+        ("delete", "tmp/../a", "data_deletion"), ("delete", "/src/tmp/a.py", None), ("move", "a.py", None),
+    ],
+)  # fmt: skip
+async def test_a_file_that_is_deleted_stands_at_the_line_of_rm(
+    world: World, kind: str, path: str, line: str | None
+) -> None:
+    ada = await world.run("ada")
+    number = (await ask(world, ada, Wish("Clear up", kind, "/src", changes=(Change(path, "", ""),))))["waits"]
+    found = (await world.find(Approval, number)).payload["red_line"]
+    assert (found["name"] if found else None) == line
+
+
+@pytest.mark.parametrize("kind", ["delete", "move"])
+async def test_the_companys_own_files_are_not_deleted_or_moved(world: World, kind: str) -> None:
+    ada = await world.run("ada")
+    found = await ask(world, ada, Wish("Clear up", kind, "/src", changes=(Change("guardrails.yaml", "", ""),)))
+    assert found["permit"] == "refused"
+
+
+async def test_what_has_more_arguments_than_its_command_is_covered_by_the_same_again_alone(world: World) -> None:
+    ada = await world.run("ada")
+    await answer(world, (await ask(world, ada, TESTS))["waits"], "run")
+    more = Wish("Run it", "command", "/src", command="npm test", details='{"sandbox": "off"}', has_more=True)
+    number = (await ask(world, ada, more))["waits"]
+    assert ("it says, with more arguments:", "dim") in told(await world.find(Approval, number))
+    await answer(world, number, "run")
+    assert (await ask(world, ada, more))["permit"] == "run"
+    other = Wish("Run it", "command", "/src", command="npm test", details='{"sandbox": "on"}', has_more=True)
+    assert "waits" in await ask(world, ada, other)
+
+
 async def test_an_act_at_a_line_that_blocks_is_refused_and_told(world: World) -> None:
     task, ada = await world.a_task("working")
     assert ada is not None

@@ -47,8 +47,12 @@ def files(*paths: str, kind: str = "edit", folder: str = "/src") -> Cover:
         (command("npm test"), command("npm test -- a", is_whole=False), False),
         (files("a.py", "b.py"), files("a.py"), True),
         (files("a.py"), files("a.py", "b.py"), False),
-        (files("a.py"), files("./x/../a.py"), True),
-        (files("a.py"), files("../src/a.py"), True),
+        (files("a.py"), files("./a.py"), True),
+        (files("a.py"), files("x/../a.py"), False),  # x may be a link to elsewhere
+        (files("x/../a.py"), files("a.py"), False),
+        (files("x/../a.py"), files("x/../a.py"), True),  # the same digest
+        (files("a.py", kind="delete"), files("a.py"), False),
+        (files("a.py"), files("a.py", kind="move"), False),
         (files("a.py"), files("../a.py"), False),
         (files("a.py"), files("/src/a.py"), True),
         (files("a.py"), files("a.py", kind="read"), False),
