@@ -51,7 +51,7 @@ snapshots: $(STAMP)
 	$(BIN)/python -m pytest tests/flows -n $(WORKERS) --snapshot-update
 
 soak: $(STAMP)
-	$(BIN)/python -m pytest -n $(WORKERS) -m soak
+	$(BIN)/python -m pytest -n $(WORKERS) -m 'soak and not agents'
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -100,7 +100,6 @@ async def test_without_the_operators_word_nothing_is_quoted(asked: Asked, decisi
         assert len(await play.all(Approval)) == 1
 
 
-@pytest.mark.soak
 async def test_a_secret_among_the_lines_is_blocked_and_nobody_is_asked(tmp_path: Path) -> None:
     files = {"src/main.py": b"x = 1\n# TODO: password = hunter2-0815-xyz\n"}
     async with a_rehearsal(tmp_path / "company", a_folder(tmp_path / "audited", files)) as play:

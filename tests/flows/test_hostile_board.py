@@ -82,7 +82,6 @@ async def test_nothing_of_theirs_leaves_for_the_terminal(tmp_path: Path, wire: l
         assert not re.search("[\x80-\x9f\u202a-\u202e\u2066-\u2069\u200b]", sent)
 
 
-@pytest.mark.soak
 async def test_a_hostile_draft_cannot_approve_itself(tmp_path: Path) -> None:
     async with an_office(tmp_path / "c") as office:
         goal = await a_draft(office, title="[@click=app.room.decisions.decide('a')]Read me[/]")

@@ -69,7 +69,6 @@ def check_whole(company: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", [11, pytest.param(12, marks=pytest.mark.soak)])
-@pytest.mark.soak
 def test_killed_at_random_points_the_demo_finishes_after_a_restart(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
     folder, company = a_folder(tmp_path), tmp_path / "company"

@@ -48,7 +48,6 @@ OPENS = """
 """
 
 
-@pytest.mark.soak
 def test_eight_programs_start_on_one_new_board(tmp_path: Path) -> None:
     path, go = tmp_path / "company" / "board.db", tmp_path / "go"
     programs = [a_program(OPENS, path, go, stdin=-1) for _ in range(8)]
