@@ -1,34 +1,21 @@
 """What a program asks before it acts becomes a question to the operator; never a yes without theirs (S4-08)."""
 
 import asyncio
-import re
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from core.agents.acp.session import SERVER
 from core.agents.acp.tools import Tool
+from core.agents.acp.wishes import is_the_boards, wish_of
 from core.agents.models.keys import Secret, scrub
-from core.agents.programs.scripts import mapping, word
+from core.agents.programs.scripts import mapping
 from core.agents.runner import Change, Desk, Permission, Permit, Told, Wish
-from core.commands.registry import REGISTRY
 from core.domain.errors import Fenced, OpsroomError
 from core.domain.limits import PERMISSIONS_WAITING
-from core.reading.registry import READS
 
 CANCELLED: Mapping[str, Any] = {"outcome": {"outcome": "cancelled"}}
-_KINDS = {
-    "execute": "command", "edit": "edit", "delete": "edit", "move": "edit", "read": "read", "search": "read",
-    "fetch": "fetch",
-}  # fmt: skip
 _NOTES_MAX = 50  # of refusals that the program is told of at once
-_ACTS = frozenset({"execute", "edit", "delete", "move"})
-_COMMANDS = ("command", "cmd")
-_ADDRESSES = ("url", "uri")
-# How programs call a tool of the server `opsroom`, as a whole; what is a command or edit is none of them.
-_BOARD = re.compile(
-    r"(?:mcp__opsroom__|opsroom_|(?:mcp\.|Tool: )?opsroom[./])(?P<last>\w+)|(?P<first>\w+) \(opsroom MCP Server\)"
-)
 
 
 class Permissions:
@@ -142,37 +129,9 @@ def _unshowable(tool: Tool) -> str:
     """Why the operator cannot be asked about this call; empty if they can."""
     if tool.is_cut:
         return "it asked about a call that is too large to be shown"
-    if not (tool.title.strip() or tool.arguments or tool.changes or tool.texts):
+    if not (tool.title.strip() or tool.arguments or tool.changes or tool.texts or tool.locations):
         return "it asked about a call of which it told nothing"
     return ""
-
-
-def is_the_boards(tool: Tool) -> bool:
-    """Whether it is a call of the board's own tools, which the board itself admits or refuses."""
-    found = _BOARD.fullmatch(tool.title.strip())
-    raw = mapping(tool.raw)
-    if found is None or tool.changes or any(name in raw for name in _COMMANDS):
-        return False
-    name = found["last"] or found["first"]
-    # codex-acp calls every tool of a server something that is executed, and tells the server and the tool apart.
-    is_told_apart = (raw.get("server"), raw.get("tool")) == (SERVER, name)
-    return (is_told_apart or tool.kind not in _ACTS) and (name in REGISTRY or name in READS)
-
-
-def wish_of(tool: Tool, cwd: str) -> Wish:
-    """What the program wants, from all that is known of the call."""
-    raw = mapping(tool.raw)
-    kind = _KINDS.get(tool.kind, "other")
-    command = next((_command(raw[name]) for name in _COMMANDS if raw.get(name)), "")
-    if kind == "fetch":
-        command = command or next((word(raw[name]) for name in _ADDRESSES if raw.get(name)), "")
-    elif kind == "other" and command:
-        kind = "command"
-    if kind == "command" and not command:
-        command = tool.title.strip().strip("`")  # some tell it there alone
-    folder = next((word(raw[name]) for name in ("cwd", "workdir") if isinstance(raw.get(name), str)), "") or cwd
-    details = "\n".join(part for part in ("\n".join(tool.texts), "" if command else tool.arguments) if part)
-    return Wish(tool.title, kind, folder, command, tool.changes, details)
 
 
 def _cleaned(tool: Tool, cwd: str, secrets: tuple[Secret, ...]) -> Wish:
@@ -191,16 +150,7 @@ def _clean(wish: Wish, cwd: str, secrets: tuple[Secret, ...]) -> Wish:
     )
     title, command, details = (scrub(text, secrets) for text in (wish.title, wish.command, wish.details))
     folder = wish.folder if wish.folder == cwd else scrub(wish.folder, secrets)
-    return Wish(title, wish.kind, folder, command, changes, details)
-
-
-def _command(value: object) -> str:
-    """A command line; words of a list are told as JSON where they would be mistaken for others."""
-    if isinstance(value, list) and all(
-        isinstance(each, str) and each and not set(each) & set(" \t\n'\"") for each in value
-    ):
-        return " ".join(value)
-    return word(value)
+    return replace(wish, title=title, folder=folder, command=command, changes=changes, details=details)
 
 
 def _chosen(options: list[Mapping[str, Any]], *kinds: str) -> Mapping[str, Any] | None:

@@ -38,6 +38,7 @@ class Tool:
     result: object = None
     texts: tuple[str, ...] = ()
     changes: tuple[Change, ...] = ()
+    locations: tuple[str, ...] = ()
     told: bool = False
     at: float = 0.0
     shown: set[int] = field(default_factory=set)
@@ -107,7 +108,10 @@ class Tools:
             parts = [part for part in content if isinstance(part, dict)]
             tool.texts = tuple(text for part in parts if (text := text_of(part.get("content"))))
             tool.changes = tuple(self._change(part) for part in parts if part.get("type") == "diff") or tool.changes
-        for name in ("rawInput", "rawOutput", "content"):
+        if isinstance(places := facts.get("locations"), list):
+            paths = (word(mapping(each).get("path")) for each in places)
+            tool.locations = tuple(self._clipped(path, _PATH_MAX) for path in paths if path)
+        for name in ("rawInput", "rawOutput", "content", "locations"):
             if facts.get(name) is not None:
                 tool.weights[name] = weight(facts[name], _ONE_MAX)
         return tool
