@@ -17,6 +17,7 @@ from core.agents.metered_outcome import metered_outcome
 from core.agents.models.keys import Secret, scrub, scrubbed
 from core.agents.process import kill_family, same_process
 from core.agents.runner import Assignment, Desk, Outcome, Runner, Told
+from core.agents.spent import Spent
 from core.agents.transcript import Transcripts
 from core.agents.workplaces import workplace_of
 from core.blackboard.readers import Readers
@@ -320,7 +321,9 @@ class Dispatcher:
             async def note_spent(tokens_in: int, tokens_out: int, cost_micros: int) -> None:
                 # What the gateway counts is not counted again from the program's own words.
                 if not metered.counts:
-                    await keep(tokens_in, tokens_out, cost_micros)
+                    await spent.note(tokens_in, tokens_out, cost_micros)
+
+            spent = Spent(keep)
 
             async def note_session(session: str) -> None:
                 # A run that is killed or lost leaves what it can be gone on with too.
@@ -350,7 +353,10 @@ class Dispatcher:
                     if assigned.access is not None:
                         metered, known = assigned.access.metered, assigned.access.secrets
                         metered.hear, metered.keep = (lambda facts: say(str(Told.MODEL), facts)), keep
-                    outcome = await runner.run(assigned, desk)
+                    try:
+                        outcome = await runner.run(assigned, desk)
+                    finally:
+                        await spent.end()
             except TimeoutError:
                 if not limit.expired():  # a wait of the runner's own, not ours
                     raise

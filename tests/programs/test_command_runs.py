@@ -155,6 +155,35 @@ async def test_a_killed_run_leaves_no_process(tmp_path: Path) -> None:
         assert (await office.all(Run, "id = :id", id=run.id))[0].status == RunStatus.KILLED
 
 
+USES = """
+def used(count):
+    for _ in range(count):
+        os.write(1, b'{"type": "usage", "tokens_in": 1, "tokens_out": 2, "cost_micros": 3}\\n')
+"""
+
+
+async def test_what_is_told_with_every_line_is_put_on_the_board_together(tmp_path: Path) -> None:
+    async with an_office(tmp_path, BEGIN + USES + "used(2000)\nprint('NO_REPLY')", output="json") as office:
+        run = await office.ended("broadcast")
+        assert (run.tokens_in, run.tokens_out, run.cost_micros) == (2000, 4000, 6000)
+        written = await office.company.board.readers.value("SELECT count(*) FROM events WHERE kind = 'RunCostTold'")
+        assert 1 <= written < 200
+
+
+async def test_what_a_killed_run_told_last_counts(tmp_path: Path) -> None:
+    code = BEGIN + USES + "used(50)\nprint('ready', flush=True)\ntime.sleep(600)"
+    async with an_office(tmp_path, code, output="json") as office:
+        await office.begin()
+        run = (await office.all(Run, "kind = 'broadcast'"))[0]
+        async with asyncio.timeout(60):
+            while not any("ready" in path.read_text() for path in (tmp_path / "runs").glob("*.jsonl")):  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+        await office.do("KillRun", run=run.id, reason="enough")
+        await office.idle()
+        killed = (await office.all(Run, "id = :id", id=run.id))[0]
+        assert (killed.status, killed.cost_micros) == (RunStatus.KILLED, 150)
+
+
 async def test_the_same_error_again_and_again_is_stuck_and_its_task_blocked(tmp_path: Path) -> None:
     code = (
         CLAIM
