@@ -55,3 +55,24 @@ print("done", flush=True)
     program = await a_program(tmp_path, code, "held")
     assert await all_lines(program, 100) == [b"done"]
     assert (await program.wait()).left == 0
+
+
+async def test_a_flood_of_short_lines_leaves_turns_to_others(tmp_path: Path) -> None:
+    program = await a_program(tmp_path, r"print('x\n' * 70_000, end='')", "flood")
+    turns, stretch, longest, before = 0, 0, 0, -1
+
+    async def other() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    beside = asyncio.create_task(other())
+    async with asyncio.timeout(PATIENCE_S):
+        async for _ in program.lines():
+            stretch = stretch + 1 if turns == before else 1
+            longest, before = max(longest, stretch), turns
+        await program.wait()
+    beside.cancel()
+    program.close()
+    assert 1 <= longest <= 200

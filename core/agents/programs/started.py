@@ -14,6 +14,7 @@ from core.agents.programs import reaper
 
 GRACE_S = 5.0
 _CHUNK = 64 * 1024
+_TURN = 50  # lines, then others have a turn on the loop
 _HEAD = 1024  # bytes of a line that is skipped
 _LINGER_S = 1.0  # after the end, so long a pipe that somebody still holds is listened to
 _SPARE_S = 5.0
@@ -103,6 +104,8 @@ class Program:
         """Write to its standard input, which stays open; waits as long as it does not read. Never raises."""
         stdin = self._process.stdin
         assert stdin is not None
+        if stdin.is_closing():
+            return  # each write into nothing would be a warning in the log
         with suppress(BrokenPipeError, ConnectionResetError, RuntimeError):
             stdin.write(data)
             await stdin.drain()
@@ -127,7 +130,7 @@ class Program:
         skipped, head = 0, b""
         while chunk := await self._read(stream):
             *ended, rest = chunk.split(b"\n")
-            for part in ended:
+            for number, part in enumerate(ended, 1):
                 length = skipped + len(waiting) + len(part)
                 if length > limit:
                     yield Skipped(length, head or bytes(waiting[:_HEAD]) + part[:_HEAD])
@@ -136,6 +139,9 @@ class Program:
                     yield bytes(waiting).rstrip(b"\r")
                 waiting.clear()
                 skipped, head = 0, b""
+                # A chunk can be of very many short lines.
+                if number % _TURN == 0:
+                    await asyncio.sleep(0)
             waiting += rest
             if skipped + len(waiting) > limit:
                 head = head or bytes(waiting[:_HEAD])
