@@ -26,6 +26,7 @@ from core.agents.programs.pieces import Finished, Parser, Piece, Said, Scope, Us
 from core.agents.programs.scripts import without_controls
 from core.agents.programs.settings import CommandSettings, place_of, settings_of
 from core.agents.programs.started import End, Program, Skipped
+from core.doctor.needs import why_not_tried
 from core.domain.errors import OpsroomError
 
 PROMPT = "This only tries the line. Use no tool and change nothing. Answer with OK."
@@ -37,7 +38,10 @@ _NOBODY = "http://127.0.0.1:9"  # the board's tools are not needed for one answe
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """How one call went. `cost_micros` None is unknown; so are tokens that nobody told. `words` are its own, or why."""
+    """How one call went. `cost_micros` None is unknown; so are tokens that nobody told. `words` are its own, or why.
+
+    Without `tried` none was made.
+    """
 
     agent: str
     ok: bool
@@ -47,6 +51,7 @@ class Called:
     tokens_out: int | None = None
     cost_micros: int | None = None
     costs_nothing: bool = False
+    tried: bool = True
 
     @property
     def cost_words(self) -> str:
@@ -64,12 +69,16 @@ async def call(
 ) -> Called:  # fmt: skip
     """Try it. `folder` is the company's; `prices` the operator's table. Never raises but when it is cancelled."""
     began = clock()
+    if why := why_not_tried(runner):
+        return Called(agent, False, why, costs_nothing=True, tried=False)
     try:
         match runner.get("kind"):
             case "chat":
                 return await _chat(agent, runner, prices, ours, seconds, clock)
             case "command":
                 return await _program(agent, runner, folder, ours, seconds, clock)
+            case "acp":
+                return await _acp(agent, runner, folder, ours, seconds, clock)
             case "rehearsal":
                 return Called(agent, True, "a rehearsal: it asks no model", costs_nothing=True)
             case kind:
@@ -133,9 +142,6 @@ async def _program(
     clock: Callable[[], float],
 ) -> Called:  # fmt: skip
     settings = settings_of(runner)
-    if settings.gateway:
-        return Called(agent, False, f"it asks models through the gateway {settings.gateway!r}, which only its runs"
-                      " reach: not tried", costs_nothing=True)  # fmt: skip
     startable = await asyncio.to_thread(program_of, settings)
     # A token of no run: whatever the program does, it reaches no board.
     start = startable.start(settings, Access(_NOBODY, "no-run", 0), "")
@@ -154,6 +160,30 @@ async def _program(
     problem = heard.problem(end, seconds)
     words = scrub(problem or heard.words or "without a word, and well", place.secrets)[:_SHOWN]
     return Called(agent, not problem, words, clock() - began, heard.tokens_in, heard.tokens_out, heard.cost_micros)
+
+
+async def _acp(
+    agent: str, runner: Mapping[str, Any], folder: Path, ours: Mapping[str, str], seconds: float,
+    clock: Callable[[], float],
+) -> Called:  # fmt: skip
+    from core.agents.acp.catalogue import program_of as acp_program_of
+    from core.agents.acp.settings import settings_of as acp_settings_of
+    from core.doctor.acp_call import Talk
+
+    settings = acp_settings_of(runner)
+    program = await asyncio.to_thread(acp_program_of, settings)
+    start = program.start(settings, Access(_NOBODY, "no-run", 0))
+    scratch = await asyncio.to_thread(tempfile.mkdtemp, prefix="opsroom-call-")
+    began = clock()
+    try:
+        place = await place_of(settings.model_copy(update={"cwd": scratch}), start.argv, folder, agent, ours)
+        talk = Talk(settings, program, Path(scratch))
+        environment = environment_of(ours, (*place.named, *start.names), _told(start, folder / "homes" / agent))
+        await talk.through(place.argv, environment, PROMPT, seconds)
+    finally:
+        await asyncio.to_thread(shutil.rmtree, scratch, True)
+    words = scrub(talk.problem or talk.words.strip(), place.secrets)[:_SHOWN]
+    return Called(agent, not talk.problem, words, clock() - began, talk.tokens_in, talk.tokens_out, talk.cost_micros)
 
 
 def _told(start: Start, home: Path) -> dict[str, str]:

@@ -14,6 +14,7 @@ from core.agents.chat.settings import RunnerSettings
 from core.agents.kinds import check_runner
 from core.agents.models.endpoint import Endpoint
 from core.agents.models.keys import key_from
+from core.agents.models.providers import ProviderConfig
 from core.agents.programs.settings import SCRIPT
 from core.agents.settings import checked
 from core.domain.entities import AgentRecord
@@ -33,13 +34,20 @@ class Need:
 
 
 async def needs_of(
-    agents: Iterable[AgentRecord], kinds: Collection[str], folder: Path, ours: Mapping[str, str] = os.environ
-) -> tuple[Need, ...]:
-    """Of each agent, in their order; `kinds` are the runners that the company has, `folder` is its own."""
-    return tuple(await asyncio.gather(*(_need(each, kinds, folder, ours) for each in agents)))
+    agents: Iterable[AgentRecord], kinds: Collection[str], folder: Path, ours: Mapping[str, str] = os.environ,
+    providers: Mapping[str, ProviderConfig] | None = None,
+) -> tuple[Need, ...]:  # fmt: skip
+    """Of each agent, in their order; `kinds` are the runners that the company has, `folder` is its own.
+
+    `providers` are those of its gateway.
+    """
+    return tuple(await asyncio.gather(*(_need(each, kinds, folder, ours, providers or {}) for each in agents)))
 
 
-async def _need(agent: AgentRecord, kinds: Collection[str], folder: Path, ours: Mapping[str, str]) -> Need:
+async def _need(
+    agent: AgentRecord, kinds: Collection[str], folder: Path, ours: Mapping[str, str],
+    providers: Mapping[str, ProviderConfig],
+) -> Need:  # fmt: skip
     runner, kind = agent.runner, str(agent.runner.get("kind", ""))
     uses = uses_of(runner)
     try:
@@ -50,6 +58,8 @@ async def _need(agent: AgentRecord, kinds: Collection[str], folder: Path, ours: 
         missing = await _of_chat(runner, ours)
     elif "program" in runner or "command" in runner:
         missing = await asyncio.to_thread(_of_program, runner, folder, ours)
+        if gateway := str(runner.get("gateway", "")):
+            missing += await _of_gateway(gateway, providers, ours)
     else:
         missing = []
     return Need(agent.slug, kind, uses, tuple(missing))
@@ -73,6 +83,14 @@ def uses_of(runner: Mapping[str, Any]) -> str:
     return kind or "nothing"
 
 
+def why_not_tried(runner: Mapping[str, Any]) -> str:
+    """Why no call can try these settings, in words; empty where one can."""
+    gateway = runner.get("gateway")
+    if not gateway or str(runner.get("kind")) not in ("acp", "command"):
+        return ""
+    return f"it asks models through the gateway {str(gateway)[:40]!r}, which only its runs reach: not tried"
+
+
 def _host(url: str) -> str:
     try:
         return urlsplit(url).netloc.rpartition("@")[2] or "no address"
@@ -82,14 +100,26 @@ def _host(url: str) -> str:
 
 async def _of_chat(runner: Mapping[str, Any], ours: Mapping[str, str]) -> list[str]:
     told = checked(RunnerSettings, runner)
+    return await _of_server(told.url, told.key, ours)
+
+
+async def _of_gateway(name: str, providers: Mapping[str, ProviderConfig], ours: Mapping[str, str]) -> list[str]:
+    """What the provider lacks through which a program asks models; the key is the room's, not the program's."""
+    if (provider := providers.get(name)) is None:
+        has = f"it has {', '.join(providers)}" if providers else "it has none"
+        return [f"There is no [gateway.providers.{name[:40]}] in company.toml; {has}."]
+    return [f"The gateway {name}: {each}" for each in await _of_server(provider.url, provider.key, ours)]
+
+
+async def _of_server(url: str, key: str, ours: Mapping[str, str]) -> list[str]:
     missing = []
-    if told.key:
+    if key:
         try:
-            await asyncio.to_thread(key_from, told.key, ours)
+            await asyncio.to_thread(key_from, key, ours)
         except OpsroomError as error:
             missing.append(error.message)
-    if Endpoint(told.url, told.model, told.wire).local and not await _listens(told.url):
-        missing.append(f"Nothing listens at {_host(told.url)}: start the model server.")
+    if Endpoint(url, "").local and not await _listens(url):
+        missing.append(f"Nothing listens at {_host(url)}: start the model server.")
     return missing
 
 

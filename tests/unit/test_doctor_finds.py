@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,6 +16,7 @@ from core.config import Config, PriceConfig
 from core.doctor.known import fitting, known
 from core.doctor.servers import find_servers
 from tests import founding
+from tests.acp.bare import bare
 from tests.models.script import Hang, Raw, Refuse, Turn
 from tests.models.server import ModelServer
 from tui.cli import main, opening
@@ -273,6 +275,64 @@ def test_a_program_that_does_not_answer_says_why_and_nothing_of_it_is_left(
     assert words in found["calls"][0]["words"]
     alive = [process.info["cmdline"] for process in psutil.process_iter(["cmdline"])]
     assert not any(line and "7321" in line for line in alive)
+
+
+ACP = {
+    "answers": ('def work(prompt):\n    say("OK then")\n', True, "OK then"),
+    "asks": ('def work(prompt):\n    say("answer " + ask().get("optionId", "cancelled"))\n', True, "answer no"),
+    "says nothing": ("def work(prompt):\n    ask()\n", False, "it asked for a permission, which a call does not give"),
+    "has no login": (
+        'def answer_session_new(params):\n    raise Wrong({"code": -32000, "message": "Authentication required"})\n',
+        False, "log in with the program itself",
+    ),
+    "never answers": ("def work(prompt):\n    time.sleep(7322)\n", False, "took longer than 3 s"),
+}  # fmt: skip
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
+@pytest.mark.parametrize("how", ACP)
+def test_a_program_of_the_protocol_is_really_asked_and_nothing_is_allowed_to_it(
+    tmp_path: Path, programs: Path, how: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, ok, words = ACP[how]
+    limit = 3.0 if how.startswith("never") else 60.0
+    monkeypatch.setattr("core.doctor.calls.call.__kwdefaults__", {**_defaults(), "seconds": limit})
+    (tmp_path / "agent.py").write_text(bare(code))
+    command = [sys.executable, str(tmp_path / "agent.py")]
+    runner = {"kind": "acp", "command": command, "mode": "default", "grace_s": 0.5}
+    folder = a_company(tmp_path / "c", ada=runner)
+    found = checked(capsys, folder, "--call", "--yes", code=Exit.OK if ok else Exit.REFUSED)
+    assert (found["calls"][0]["ok"], found["calls"][0]["tried"]) == (ok, True)
+    assert words in found["calls"][0]["words"]
+    alive = [process.info["cmdline"] or [] for process in psutil.process_iter(["cmdline"])]
+    assert not any(str(tmp_path / "agent.py") in line for line in alive)
+
+
+def test_an_agent_behind_a_gateway_is_told_as_not_tried_which_is_no_failure(
+    tmp_path: Path, programs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = a_company(tmp_path / "c", ada={"kind": "command", "command": ["agent"], "gateway": "models"})
+    found = checked(capsys, folder, "--call", "--yes")
+    (told,) = [check for check in found["checks"] if check["name"] == "call"]
+    assert (told["verdict"], "not tried" in told["text"]) == ("warn", True)
+    assert found["calls"][0]["tried"] is False
+
+
+def test_what_the_provider_behind_a_gateway_lacks_is_said(
+    tmp_path: Path, programs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a_program(programs, "agent", "exit 0")
+    program = {"kind": "command", "command": ["agent"]}
+    folder = a_company(
+        tmp_path / "c", ada={**program, "gateway": "models"}, ben={**program, "gateway": "nowhere"}, cid=program
+    )
+    provider = ("[gateway.providers.models]", 'url = "https://127.0.0.2:1"', 'wires = ["openai"]')
+    with (tmp_path / "c" / "company.toml").open("a") as file:
+        file.write("\n".join(("", *provider, 'key = "env:DOCTOR_TEST_UNSET"', "")))
+    lacks = {each["agent"]: " ".join(each["missing"]) for each in checked(capsys, folder)["agents"]}
+    assert "The gateway models: The environment variable DOCTOR_TEST_UNSET holds no key" in lacks["ada"]
+    assert lacks["ben"] == "There is no [gateway.providers.nowhere] in company.toml; it has models."
+    assert lacks["cid"] == ""
 
 
 def test_nobody_is_called_without_a_yes(

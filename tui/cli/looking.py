@@ -11,7 +11,7 @@ from core.config import Config, runner_kinds
 from core.doctor.calls import Called, call
 from core.doctor.found import Found
 from core.doctor.known import known
-from core.doctor.needs import Need, needs_of
+from core.doctor.needs import Need, needs_of, why_not_tried
 from core.doctor.servers import ServerState
 from core.domain.entities import AgentRecord
 from core.domain.errors import Invalid
@@ -56,7 +56,7 @@ def _because(problem: str) -> str:
 
 async def agent_needs(agents: Sequence[AgentRecord], config: Config, folder: Path) -> tuple[Need, ...]:
     """Of those that have not retired."""
-    return await needs_of(agents, runner_kinds(config), folder)
+    return await needs_of(agents, runner_kinds(config), folder, providers=config.gateway.providers)
 
 
 def agent_checks(needs: Sequence[Need], folder: Path) -> Iterator[Check]:
@@ -71,6 +71,7 @@ def agent_checks(needs: Sequence[Need], folder: Path) -> Iterator[Check]:
 
 def consent(agents: Sequence[AgentRecord], said_yes: bool) -> bool:
     """Whether the person wants the calls, which use tokens of theirs. Raises Invalid where nobody can be asked."""
+    agents = [agent for agent in agents if not why_not_tried(agent.runner)]
     if said_yes or not agents:
         return True
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
@@ -96,6 +97,9 @@ async def calls(agents: Sequence[AgentRecord], config: Config, folder: Path) -> 
 def call_checks(called: Sequence[Called]) -> Iterator[Check]:
     """How the calls went."""
     for each in called:
+        if not each.tried:
+            yield Check("call", "warn", f"{each.agent}: {each.words}")
+            continue
         how = "answered" if each.ok else "did not answer"
         yield Check("call", "ok" if each.ok else "fail", f"{each.agent} {how}: {each.words} ({each.cost_words})")
 
@@ -119,8 +123,9 @@ def as_json(found: Found, needs: Sequence[Need], called: Sequence[Called]) -> di
             for each in needs
         ],
         "calls": [
-            {"agent": each.agent, "ok": each.ok, "words": each.words, "seconds": round(each.seconds, 3),
-             "tokens_in": each.tokens_in, "tokens_out": each.tokens_out, "cost_micros": each.cost_micros}
+            {"agent": each.agent, "ok": each.ok, "tried": each.tried, "words": each.words,
+             "seconds": round(each.seconds, 3), "tokens_in": each.tokens_in, "tokens_out": each.tokens_out,
+             "cost_micros": each.cost_micros}
             for each in called
         ],
     }  # fmt: skip

@@ -54,8 +54,11 @@ class RunnerActs:
 
     def call(self, agent: AgentRecord) -> None:
         """One real call, after a question: it uses tokens."""
-        from core.doctor.needs import uses_of
+        from core.doctor.needs import uses_of, why_not_tried
 
+        if why := why_not_tried(agent.runner):
+            self._screen.say(f"{agent.slug} was not called: {one_line(why)}", "warn")
+            return
         lines = [
             f"{agent.name_tag}  {one_line(agent.name)} ({agent.slug}) uses {one_line(uses_of(agent.runner))}.", "",
             "One real call: it is told to answer with OK. That uses a few hundred tokens.",

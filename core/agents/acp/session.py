@@ -44,11 +44,16 @@ _ID_MAX = 200
 class Session:
     """One program's session. Each request raises Ended when it is answered by an error, and when the line breaks.
 
+    Without an `access` it has no tools of the board.
     `heard` is the mode that its updates told last; `on_mode` hears what an answer to another request tells of it.
     """
 
     def __init__(
-        self, connection: Connection, access: Access, cwd: Path, on_mode: Callable[[str], None] = lambda mode: None
+        self,
+        connection: Connection,
+        access: Access | None,
+        cwd: Path,
+        on_mode: Callable[[str], None] = lambda mode: None,
     ) -> None:
         self._connection = connection
         self._on_mode = on_mode
@@ -101,7 +106,7 @@ class Session:
 
     async def go_on(self, former: str) -> None:
         """Go on with a session; what it replays of it is told by updates before this returns."""
-        servers = [self._board()]
+        servers = self._servers()
         if self._loads:
             again: BaseModel = ResumeSessionRequest(cwd=self._cwd, session_id=former, mcp_servers=servers)
             self._facts = await self._ask("session_resume", again)
@@ -112,18 +117,21 @@ class Session:
 
     async def begin(self) -> None:
         """Begin a new session with the board's tools."""
-        self._facts = await self._ask("session_new", NewSessionRequest(cwd=self._cwd, mcp_servers=[self._board()]))
+        self._facts = await self._ask("session_new", NewSessionRequest(cwd=self._cwd, mcp_servers=self._servers()))
         self.id = word(self._facts.get("sessionId"))
         if not self.id or len(self.id) > _ID_MAX or not self.id.isprintable():
             raise failed("protocol", "it began a session without an id that can be used")
 
-    def _board(self) -> HttpMcpServer | McpServerStdio:
+    def _servers(self) -> list[HttpMcpServer | McpServerStdio]:
+        return [] if self._access is None else [self._board(self._access)]
+
+    def _board(self, access: Access) -> HttpMcpServer | McpServerStdio:
         """The board's tools by HTTP, or by a process of ours where it knows no HTTP. The token goes by the line."""
         can = self._can.mcp_capabilities
         if can is not None and can.http:
-            header = HttpHeader(name="Authorization", value=f"Bearer {self._access.token}")
-            return HttpMcpServer(type="http", name=SERVER, url=self._access.mcp_url, headers=[header])
-        told = {**self._access.environment, "PYTHONPATH": str(Path(__file__).parents[3])}
+            header = HttpHeader(name="Authorization", value=f"Bearer {access.token}")
+            return HttpMcpServer(type="http", name=SERVER, url=access.mcp_url, headers=[header])
+        told = {**access.environment, "PYTHONPATH": str(Path(__file__).parents[3])}
         variables = [EnvVariable(name=name, value=value) for name, value in told.items()]
         return McpServerStdio(name=SERVER, command=sys.executable, args=["-m", "tui.cli", "mcp"], env=variables)
 
