@@ -119,9 +119,9 @@ class Asking:
                 if approval.status != ApprovalStatus.PENDING:
                     return permission_of(approval)
                 if approval.expires_at is not None and approval.expires_at <= self._clock():
-                    with suppress(OpsroomError):  # somebody was faster
+                    # Somebody was faster, or nothing can be written now: its end is heard of, or it is tried again.
+                    with suppress(OpsroomError):
                         await self._door.execute(System("dispatcher"), ExpireApproval(approval=number))
-                    continue
                 with suppress(TimeoutError):
                     async with asyncio.timeout(None if approval.expires_at is None else self._look_s):
                         await happened.wait()

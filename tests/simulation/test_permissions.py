@@ -9,10 +9,11 @@ import pytest
 
 from core.agents.runner import Assignment, Change, Desk, Outcome, Permission, Permit, Wish
 from core.commands.registry import parse
+from core.commands.ticks import ExpireApproval
 from core.dispatcher import Caps
 from core.domain.actors import System
 from core.domain.entities import Approval, Run
-from core.domain.errors import Conflict
+from core.domain.errors import BoardError, Conflict
 from core.domain.permissions import COMMAND_MAX
 from core.domain.states import ApprovalStatus, RunStatus
 from core.simulation.simulator import Simulation, a_simulation
@@ -157,6 +158,35 @@ async def test_nobody_answers_in_time(simulation: Simulation) -> None:
     assert "its time was over" in asks.answers[0].note
     with pytest.raises(Conflict, match="its time was over"):
         await simulation.operator("AnswerPermission", approval=asked.id, permit="once")
+
+
+async def test_a_question_whose_end_cannot_be_written_is_tried_again_now_and_then(
+    simulation: Simulation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    simulation.dispatcher._permission_wait_s = 60
+    simulation.dispatcher._retry_s = 0.2
+    tries: list[object] = []
+    execute = simulation.door.execute
+
+    async def full(actor: Any, command: Any) -> Any:
+        if isinstance(command, ExpireApproval) and len(tries) < 2:
+            tries.append(command)
+            raise BoardError("The disk is full.", "Make room.")
+        return await execute(actor, command)
+
+    monkeypatch.setattr(simulation.door, "execute", full)
+    asks = Asks(TESTS)
+    await begin(simulation, asks)
+    await question(simulation)
+    simulation.clock.now += 61_000
+    while len(tries) < 1:  # noqa: ASYNC110 - the run tries it
+        await asyncio.sleep(0.01)
+    for _ in range(50):
+        await simulation.board.readers.entities(Run, "true LIMIT 1")
+    assert len(tries) == 1, "it does not try without a rest"
+    await over(simulation)
+    assert asks.permits == [Permit.REFUSED]
+    assert len(tries) == 2
 
 
 async def test_a_run_that_is_killed_takes_its_question_with_it(simulation: Simulation) -> None:
