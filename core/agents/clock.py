@@ -5,19 +5,22 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 
+# What one sign of life while it waits counts for at most: one that comes now and then is no work of an hour.
+_LIVELY_S = 5.0
+
 
 class RunClock:
     """Counts the seconds in which a run works; while it is stopped `limit` cannot expire, and gets the time back.
 
-    `monotonic` is the loop's clock. Stops may overlap: it goes on when the last one ends.
+    `monotonic` is the loop's clock. Stops may overlap: it goes on when the last one ends. Who waits is silent: what is
+    heard of a run while it is stopped counts as work, up to 5 s before each sign.
     """
 
     def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
         self.limit: asyncio.Timeout | None = None
         self._monotonic = monotonic
-        self._began = monotonic()
-        self._stopped = 0.0
-        self._since = 0.0
+        self._worked = 0.0  # until it went on, or stopped, last
+        self._since = monotonic()  # it went on or stopped, or was heard while stopped
         self._stops = 0
         self._left: float | None = None
 
@@ -27,9 +30,22 @@ class RunClock:
         return self._stops > 0
 
     def worked_s(self) -> float:
-        """Seconds of work since the run began; what silence is measured by. Does not move while stopped."""
-        now = self._since if self._stops else self._monotonic()
-        return now - self._began - self._stopped
+        """Seconds of work since the run began; what silence is measured by. While stopped only `heard` moves it."""
+        return self._worked if self._stops else self._worked + self._monotonic() - self._since
+
+    def heard(self) -> None:
+        """A sign of life: a run that works on although it waits for a person reaches its limits all the same."""
+        if not self._stops:
+            return
+        now = self._monotonic()
+        counted = min(now - self._since, _LIVELY_S)
+        self._worked += counted
+        self._since = now
+        if self._left is not None:
+            self._left -= counted
+            if self._left <= 0 and self.limit is not None:
+                with suppress(RuntimeError):
+                    self.limit.reschedule(asyncio.get_running_loop().time())
 
     @asynccontextmanager
     async def stopped(self) -> AsyncIterator[None]:
@@ -44,7 +60,9 @@ class RunClock:
         self._stops += 1
         if self._stops > 1:
             return
-        self._since = self._monotonic()
+        now = self._monotonic()
+        self._worked += now - self._since
+        self._since = now
         limit = self.limit
         when = limit.when() if limit is not None and not limit.expired() else None
         self._left = None if when is None else when - asyncio.get_running_loop().time()
@@ -56,7 +74,7 @@ class RunClock:
         self._stops -= 1
         if self._stops:
             return
-        self._stopped += self._monotonic() - self._since
+        self._since = self._monotonic()
         if self.limit is not None and self._left is not None:
             # A run that is over has no limit any more.
             with suppress(RuntimeError):

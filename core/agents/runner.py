@@ -159,6 +159,10 @@ class Desk:
         """Seconds in which the run was at work: what a runner measures silence and its own limits by."""
         return self._clock.worked_s()
 
+    def heard(self) -> None:
+        """A sign of life of the run's program: while it waits for a person that counts as work."""
+        self._clock.heard()
+
     async def spent(self, tokens_in: int, tokens_out: int, cost_micros: int) -> None:
         """What the run has used since it began, told while it works: kept also if it is killed (F24). Never raises."""
         await self._note_spent(tokens_in, tokens_out, cost_micros)

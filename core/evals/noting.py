@@ -63,6 +63,10 @@ class NotingDesk(Desk):
         """As of any desk."""
         return self._inner.worked_s()
 
+    def heard(self) -> None:
+        """As of any desk."""
+        self._inner.heard()
+
     async def start(self, *argv: str, cwd: Path | None = None) -> Child:
         """As of any desk."""
         return await self._inner.start(*argv, cwd=cwd)

@@ -257,6 +257,23 @@ async def test_while_the_operator_is_waited_for_no_limit_of_time_is_reached(tmp_
         assert (await run_of(office)).exit_kind == "no_reply"
 
 
+async def test_a_program_that_asks_and_works_on_without_an_answer_reaches_its_limit(tmp_path: Path) -> None:
+    code = """
+def work(prompt):
+    ask_later("p-1", toolCallId="t-1", title="run it", kind="execute", rawInput={"command": "make test"})
+    while not CANCELLED.wait(0.05):
+        say("still at work" + chr(10))
+    return "cancelled"
+"""
+    async with an_acp_office(tmp_path, code, wall_s=2) as office:
+        await office.begin()
+        question = await pending(office)
+        await office.idle()
+        run = await run_of(office)
+        assert (run.status, run.exit_kind) == (RunStatus.TIMED_OUT, "wall_time")
+        assert (await office.all(Approval, "id = :id", id=question.id))[0].status == ApprovalStatus.CANCELLED
+
+
 OPTION = """
 def opened():
     values = [{"value": each, "name": each} for each in MODES]

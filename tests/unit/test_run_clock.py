@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from core.agents.clock import RunClock
 
 
@@ -50,3 +52,38 @@ async def test_a_stop_that_ends_after_its_run_troubles_nobody() -> None:
         await stopped.__aenter__()
     await stopped.__aexit__(None, None, None)
     assert not clock.is_stopped
+
+
+async def test_what_is_heard_of_a_run_that_waits_is_work_but_not_the_silence_before_it() -> None:
+    time = Time()
+    clock = RunClock(time)
+    async with clock.stopped():
+        for _ in range(10):
+            time.now += 1
+            clock.heard()
+        assert clock.worked_s() == 10
+        time.now += 3600
+        assert clock.worked_s() == 10, "who is silent waits"
+        clock.heard()
+        assert clock.worked_s() == 15
+    time.now += 2
+    clock.heard()
+    assert clock.worked_s() == 17
+
+
+async def test_a_run_that_works_on_while_it_waits_reaches_its_limit() -> None:
+    time = Time()
+    clock = RunClock(time)
+
+    async def work() -> None:
+        async with asyncio.timeout(30) as limit:
+            clock.limit = limit
+            async with clock.stopped():
+                while clock.worked_s() < 60:
+                    time.now += 4
+                    clock.heard()
+                    await asyncio.sleep(0)
+
+    with pytest.raises(TimeoutError):
+        await work()
+    assert clock.worked_s() < 60

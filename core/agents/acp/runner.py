@@ -111,7 +111,7 @@ class _Work:
         self._place = place
         self._cwd = place.cwd
         self._owed = owed_by(assignment.agent.role, assignment.run.kind)
-        self._limits = Limits(desk.worked_s, settings.wall_s, settings.silence_s)
+        self._limits = Limits(desk.worked_s, settings.wall_s, settings.silence_s, desk.heard)
         self._secrets = (*place.secrets, Secret(self._access.token))
         metered = self._access.metered
         self.watch = Watch(desk, settings, self._secrets, self._limits.stop, lambda: metered.counts)

@@ -12,11 +12,16 @@ from core.domain.states import RunStatus
 class Limits:
     """`wall_s` (None: the company's alone) and `silence_s` in seconds of work, as `worked_s` tells them.
 
-    While the run waits for a person that stands still, and no limit is reached.
+    While the run waits for a person that stands still, and no limit is reached. `stir` is told of each sign of life:
+    what works on meanwhile is no run that waits.
     """
 
-    def __init__(self, worked_s: Callable[[], float], wall_s: float | None, silence_s: float) -> None:
+    def __init__(
+        self, worked_s: Callable[[], float], wall_s: float | None, silence_s: float,
+        stir: Callable[[], None] = lambda: None,
+    ) -> None:  # fmt: skip
         self._worked_s = worked_s
+        self._stir = stir
         self._wall_s = wall_s
         self._silence_s = silence_s
         self._began = self._heard = worked_s()
@@ -29,6 +34,7 @@ class Limits:
 
     def hear(self) -> None:
         """A sign of life."""
+        self._stir()
         self._heard = self._worked_s()
 
     def stop(self, outcome: Outcome) -> None:
