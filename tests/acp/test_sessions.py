@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from core.domain.entities import Remark, Run
+from core.domain.entities import AgentRecord, Remark, Run
 from core.domain.states import RunStatus, TaskStatus
 from tests.acp.bare import bare
 from tests.programs.company import DELIVER, an_office
@@ -99,6 +99,28 @@ async def test_the_next_run_of_its_task_goes_on_with_its_session_or_says_that_it
         told = await office.transcript(run)
         assert words in told
         assert "told before" not in told
+
+
+async def test_another_program_does_not_go_on_with_the_session_of_the_one_before_it(tmp_path: Path) -> None:
+    code = """
+CAN = {"loadSession": True, "mcpCapabilities": {"http": True}}
+def answer_session_load(params):
+    open("loaded", "w").close()
+    return opened()
+"""
+    async with an_acp_office(tmp_path, code + DIES_FIRST) as office:
+        run = await office.ended("execute")
+        assert (run.exit_kind, run.session) == ("exit", "s-1")
+        loaded = tmp_path / "work" / "ada" / "loaded"
+        loaded.unlink(missing_ok=True)
+        other = tmp_path / "other.py"
+        other.write_text((tmp_path / "agent.py").read_text())
+        ada = (await office.all(AgentRecord, "slug = 'ada'"))[0]
+        await office.do("EditAgent", agent="ada", runner={**ada.runner, "command": [sys.executable, str(other)]})
+        while (run := (await office.all(Run, "kind = 'execute' ORDER BY id DESC"))[0]).exit_kind == "exit":
+            await office.step()
+        assert run.exit_kind == "done"
+        assert not loaded.exists()
 
 
 async def test_what_it_tells_is_told_in_lines_with_its_plan_tools_changes_and_use(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The runner of agents that speak the Agent Client Protocol: their program works, and the operator is asked."""
 
 import asyncio
+import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
@@ -46,6 +47,20 @@ _SETTLES_S = 1.0
 _NAME_MAX = 200  # code points
 _DETAIL_MAX = 2000
 _LIVES = End(code=0)
+
+
+# An agent's settings as they were when a run of it began: each change of them is an event.
+_RUNNER_THEN = (
+    "SELECT json_extract(changed, '$.runner') FROM events WHERE entity = 'agents' AND entity_id = :agent"
+    " AND json_type(changed, '$.runner') IS NOT NULL"
+    " AND id < (SELECT max(id) FROM events WHERE entity = 'runs' AND entity_id = :run AND kind = 'RunStarted')"
+    " ORDER BY id DESC LIMIT 1"
+)
+
+
+def _which(runner: Mapping[str, Any]) -> tuple[object, ...]:
+    """By what a program is told from another: ids of sessions are its own."""
+    return runner.get("kind"), runner.get("program"), runner.get("command")
 
 
 class AcpRunner:
@@ -243,7 +258,10 @@ class _Work:
             "task_id = :task AND agent_id = :agent AND id < :run AND session != '' ORDER BY id DESC LIMIT 1"
         )  # fmt: skip
         found = await self._desk.readers.entities(Run, where, task=run.task_id, agent=agent.id, run=run.id)
-        return found[0].session if found else ""
+        if not found:
+            return ""
+        then = await self._desk.readers.value(_RUNNER_THEN, agent=agent.id, run=found[0].id)
+        return found[0].session if _which(json.loads(then or "{}")) == _which(agent.runner) else ""
 
     async def _turn(self, session: Session, prompt: str) -> Outcome | None:
         """A prompt and its turn. The outcome; None where it ended in words that the board lacks. Raises Ended."""
