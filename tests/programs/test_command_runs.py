@@ -72,6 +72,18 @@ print("a word beside")
         assert all(text in told for text in ("to work", "a word beside", '"name": "shell"'))
 
 
+async def test_the_transcript_keeps_what_its_calls_said_long_texts_by_their_beginning(tmp_path: Path) -> None:
+    long = 'call("AddComment", task=1, kind="note", body="so " + "long " * 3000)\n'
+    async with an_office(tmp_path, CLAIM + long + DELIVER) as office:
+        await office.ended("broadcast")
+        run = await office.ended("execute")
+        calls = [json.loads(line) for line in (await office.transcript(run)).splitlines()]
+        told = {each["command"]: each["arguments"] for each in calls if each["kind"] == "call"}
+        assert (told["AddOutput"]["task"], told["AddOutput"]["must_haves"]) == (1, ["M1"])
+        bodies = [each["arguments"]["body"] for each in calls if each.get("command") == "AddComment"]
+        assert any(body.startswith("so long") and len(body) < 600 for body in bodies)
+
+
 async def test_words_without_the_call_that_is_owed_are_a_violation(tmp_path: Path) -> None:
     async with an_office(tmp_path, CLAIM + 'print("I am sure that it is done.")') as office:
         await office.ended("broadcast")
@@ -91,6 +103,7 @@ async def test_silence_is_an_answer_where_it_may_be(tmp_path: Path) -> None:
     [
         ("import sys; print('no disk', file=sys.stderr); sys.exit(3)", "exit", "exit code 3: no disk"),
         ("import os; print('half a', flush=True); os.kill(os.getpid(), 9)", "signal", "signal 9: half a"),
+        ("import os; os.kill(os.getppid(), 9); import time; time.sleep(9)", "no_supervisor", "supervisor was killed"),
     ],
 )
 async def test_a_program_that_dies_in_the_middle_fails_with_its_last_words(

@@ -4,11 +4,14 @@ import json
 from collections.abc import Callable, Mapping
 
 from core.agents.access import Heard
-from core.agents.models.keys import Secret, scrub
+from core.agents.models.keys import Secret, scrub, scrubbed
 from core.agents.owing import Owed
 from core.agents.runner import Desk, Told
 from core.agents.stuck import Stuck
 from core.commands.registry import REGISTRY
+
+_TEXT_MAX = 500  # code points of one argument that the transcript keeps
+_KEPT_MAX = 2000  # of all of them
 
 
 class Debt:
@@ -30,7 +33,7 @@ class Debt:
             self._desk.tell(Told.REFUSED, command=self._clean(heard.name)[:100], error=self._clean(heard.error)[:1000])
         elif heard.name in REGISTRY:
             answer = heard.answer or {}
-            self._desk.note_call(heard.name, {}, answer)
+            self._desk.note_call(heard.name, self._short(heard.arguments), answer)
             self.met = self.met or self._owed.met_by(heard.name, answer)
         else:
             self._desk.note_call(heard.name, self._short(heard.arguments), None)
@@ -43,8 +46,15 @@ class Debt:
         return scrub(text, self._secrets)
 
     def _short(self, arguments: Mapping[str, object]) -> dict[str, object]:
-        text = _text(arguments)
-        return dict(arguments) if len(text) <= 2000 else {"cut": self._clean(text)[:2000]}
+        """As the transcript keeps them: long texts by their beginning, and nothing secret."""
+        clean = {
+            self._clean(name)[:100]: f"{value[:_TEXT_MAX]}…"
+            if isinstance(value, str) and len(value) > _TEXT_MAX
+            else value
+            for name, value in scrubbed(arguments, self._secrets).items()
+        }
+        text = _text(clean)
+        return clean if len(text) <= _KEPT_MAX else {"cut": text[:_KEPT_MAX]}
 
 
 def _text(facts: Mapping[str, object]) -> str:
