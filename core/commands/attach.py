@@ -80,7 +80,7 @@ class PauseRun(Command):
 def pause_run(act: Act, command: PauseRun) -> Answer:
     run = _at_work(act, command.run)
     if run.paused_at is not None:
-        raise Conflict(f"{run.name_tag} is paused already.", "ResumeRun lets it go on.")
+        raise Conflict(f"{run.name_tag} is paused already.", "Let it go on (ResumeRun).")
     act.tx.update(run, "RunPaused", paused_at=act.tx.now)
     return {"id": run.id, "paused": True}
 

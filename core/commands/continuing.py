@@ -2,6 +2,9 @@
 
 from typing import Any
 
+from pydantic import Field
+
+from core.commands.company import ResumeAgent, resume_agent
 from core.commands.registry import Act, Answer, Command, Text, handles, letters
 from core.commands.runs import QueueRun, queue_run
 from core.commands.task_moves import AssignTask, assign_task
@@ -17,6 +20,7 @@ _HELD = (TaskStatus.CLAIMED, TaskStatus.WORKING)
 class ResumeSession(Command):
     """Go on with the session of an ended run: the same agent takes the same task up again, with a remark.
 
+    With `resume_agent` a paused agent works again from then on.
     A pending task is assigned to the agent; one that it holds gets a run, or its queued run takes the session over.
     Raises Conflict, which says why the session cannot be gone on with and what to do instead.
     """
@@ -24,6 +28,7 @@ class ResumeSession(Command):
     who = letters("H")
     run: int
     remark: Text = ""
+    resume_agent: bool = Field(False, description="Let its agent work again first, where it is paused")
 
 
 @handles(ResumeSession)
@@ -32,7 +37,7 @@ def resume_session(act: Act, command: ResumeSession) -> Answer:
     old = tx.get(Run, command.run)
     if old.status not in RUN.final:
         raise Conflict(
-            f"{old.name_tag} is {old.status}: its session has not ended.", "SpeakToRun says it into the run."
+            f"{old.name_tag} is {old.status}: its session has not ended.", "Say it into the run (SpeakToRun)."
         )
     if old.kind != RunKind.EXECUTE or old.task_id is None:
         raise Conflict(f"{old.name_tag} did not work on a task ({old.kind}).", "Comment on what it was about.")
@@ -42,10 +47,13 @@ def resume_session(act: Act, command: ResumeSession) -> Answer:
         raise Conflict(f"{agent.name} {why}; nothing was queued.", instead)
     if not old.session:
         raise Conflict(f"{old.name_tag} left no session to go on with.", instead)
+    if agent.status == AgentStatus.PAUSED and command.resume_agent:
+        resume_agent(act, ResumeAgent(agent=agent.slug))
+        agent = tx.get(AgentRecord, agent.id)
     if agent.status != AgentStatus.ACTIVE:
-        raise Conflict(
-            f"{agent.name} is {agent.status}.", "Resume the agent first." if _may_come_back(agent) else instead
-        )
+        together = "Let it work again in the same step: resume_agent (in a shell --resume-agent)."
+        hint = together if _may_come_back(agent) else instead
+        raise Conflict(f"{agent.name} is {agent.status}.", hint)
     used = tx.one(
         "SELECT sum(tokens_in) AS a, sum(tokens_out) AS b, sum(cost_micros) AS c FROM runs"
         " WHERE agent_id = :agent AND session = :session",

@@ -10,7 +10,7 @@ import pytest
 from core.agents.transcript import Transcripts
 from core.company import OpenCompany
 from core.domain.actors import System
-from core.domain.entities import Remark, Run
+from core.domain.entities import AgentRecord, Remark, Run
 from tests.unit.test_cli_docs import agree
 from tests.unit.test_cli_inbox import Play, company_where
 from tui.cli import main
@@ -100,3 +100,16 @@ def test_an_ended_session_goes_on_in_a_new_run(tmp_path: Path, capsys: pytest.Ca
     agree("runs continue", runs(capsys, "continue", folder, "R1", "--note", "Use the other feed", "--json"))
     (_, new) = rows(folder, Run)
     assert (new.status, new.brief["session"], new.brief["remark"]) == ("queued", "s-1", "Use the other feed")
+
+
+def test_the_session_of_a_paused_agent_goes_on_in_one_step(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    async def paused(play: Play) -> None:
+        await ended(play)
+        await play.do("PauseAgent", agent="ada")
+
+    folder = company_where(tmp_path / "c", paused)
+    why = runs(capsys, "continue", folder, "R1", code=Exit.REFUSED)
+    assert "--resume-agent" in why
+    runs(capsys, "continue", folder, "R1", "--resume-agent")
+    assert [run.status for run in rows(folder, Run)][-1] == "queued"
+    assert [each.status for each in rows(folder, AgentRecord) if each.slug == "ada"] == ["active"]

@@ -175,7 +175,9 @@ def kill(arguments: argparse.Namespace) -> int:
 
 def go_on(arguments: argparse.Namespace) -> int:
     """A new run with its session."""
-    command = build(ResumeSession, run=number_of(arguments.run, "run"), remark=arguments.note)
+    command = build(
+        ResumeSession, run=number_of(arguments.run, "run"), remark=arguments.note, resume_agent=arguments.resume_agent
+    )  # fmt: skip
     return _sent(arguments, command, "is gone on with in R{id}, which is queued.")
 
 

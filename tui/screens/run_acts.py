@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from core.agents.transcript_tail import Tail
 from core.domain.entities import Run, Task, WorkTree
 from core.domain.errors import OpsroomError
-from core.domain.states import RUN_LIVE, RunStatus
+from core.domain.states import RUN_LIVE, AgentStatus, RunStatus
 from tui.letters import RETURN
 from tui.panes.transcript import as_text
 from tui.screens.pager import hand_over, show_text
@@ -74,11 +74,15 @@ class RunActs:
         if run.status in RUN_LIVE:
             self._screen.say(f"{run.name_tag} is at work: s says something to it.", "warn")
             return
+        agent = self._screen.agent
+        paused = agent is not None and agent.status == AgentStatus.PAUSED
+        what = "what its agent should know or do now; enter queues a run"
+        what += f" and lets {one_line(agent.slug)}, who is paused, work again" if agent is not None and paused else ""
         self._leading.ask(
-            self._screen, f"go on with {run.name_tag}:", "what its agent should know or do now; enter queues a run",
+            self._screen, f"go on with {run.name_tag}:", what,
             lambda text: self._leading.send(
                 self._screen, f"the session of {run.name_tag} goes on in a new run; ] turns to it", "ResumeSession",
-                run=run.id, remark=text.replace(RETURN, "\n"),
+                run=run.id, remark=text.replace(RETURN, "\n"), resume_agent=paused,
             ),
         )  # fmt: skip
 

@@ -38,6 +38,7 @@ RUNS: tuple[Subcommand, ...] = (
         ("runs", "continue"),
         "go on with the session of an ended run, in a new run of its agent on its task",
         "tui.cli.runs:go_on",
-        (DIR, _RUN, argument("--note", default="", metavar="TEXT", help="what its agent should know or do now"), JSON),
+        (DIR, _RUN, argument("--note", default="", metavar="TEXT", help="what its agent should know or do now"),
+         argument("--resume-agent", action="store_true", help="let its agent work again where it is paused"), JSON),
     ),
 )  # fmt: skip
