@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from textual import events
 from textual.pilot import Pilot
 from textual.widgets import Static
 
@@ -78,6 +79,19 @@ async def test_a_company_is_planned_key_by_key(picture: Picture, size: tuple[int
     assert (plan.name, plan.mission, plan.template.title) == ("acme", "Help people find their way", "Software team")
     assert plan.runner == CLAUDE.runner
     assert (plan.runs_at_once, plan.budget_micros) == (3, 10_000_000)
+
+
+async def test_what_was_typed_right_before_the_key_is_what_is_looked_over() -> None:
+    app = an_app(CLAUDE)
+    async with app.run_test(size=HOME) as pilot:
+        await settle(pilot)
+        app.form.mission.focus()
+        await pilot.pause()
+        for key in (*"Help people", "ctrl+s"):  # as from a paste: all of them before the first is heard
+            app.post_message(events.Key("space" if key == " " else key, key if len(key) == 1 else None))
+        await settle(pilot)
+        assert isinstance(app.screen, Review)
+        assert any("Mission: Help people" in str(each.content) for each in app.screen.query(Static))
 
 
 async def test_what_is_chosen_and_changed_is_planned(picture: Picture) -> None:

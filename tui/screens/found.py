@@ -46,7 +46,8 @@ class FoundScreen(Screen[None]):
     AUTO_FOCUS = "#found-mission"
     VERTICAL_BREAKPOINTS = [(0, "-short"), (20, "-tall")]
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "review", "Review", show=False, priority=True),
+        # without priority: a key goes through the field first, after all that was typed before it
+        Binding("ctrl+s", "review", "Review", show=False),
         Binding("escape", "leave", "Leave", show=False),
         Binding("down", "app.focus_next", show=False),
         Binding("up", "app.focus_previous", show=False),
