@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -11,6 +12,7 @@ import psutil
 
 LINE_LIMIT = 16 * 1024 * 1024
 STDERR_KEPT = 16 * 1024
+_LOOK_S = 0.02
 _ALLOWED = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "PYTHONPATH", "VIRTUAL_ENV")
 
 
@@ -47,6 +49,33 @@ def kill_family(pid: int, started: int) -> int:
         with suppress(psutil.Error):
             process.kill()
     return len(family)
+
+
+def kill_marked(mark: str, within_s: float) -> int:
+    """Kill all processes that began with this entry (`NAME=value`) in their environment. Returns how many are left.
+
+    For those whose parents are gone. It waits, so long; where there is no /proc it finds none.
+    """
+    until = time.monotonic() + within_s
+    while (found := _marked(f"\0{mark}\0".encode())) and time.monotonic() < until:
+        # Stopped first: what forks meanwhile would always be one ahead.
+        for number in (signal.SIGSTOP, signal.SIGKILL):
+            for pid in found:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, number)
+        time.sleep(_LOOK_S)
+    return len(found)
+
+
+def _marked(entry: bytes) -> list[int]:
+    found = []
+    for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
+        if name.isdigit() and int(name) != os.getpid():
+            # Those of other people cannot be read; of the dead there is nothing.
+            with suppress(OSError), open(f"/proc/{name}/environ", "rb") as file:
+                if entry in b"\0" + file.read():
+                    found.append(int(name))
+    return found
 
 
 class Child:

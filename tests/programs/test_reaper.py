@@ -139,6 +139,24 @@ async def test_a_killed_reaper_takes_its_program_along_and_the_end_says_so(tmp_p
     assert await gone("no-reaper")
 
 
+async def test_what_a_program_whose_reaper_is_killed_had_started_is_found_and_ended(tmp_path: Path) -> None:
+    program = await a_program(tmp_path, FORKING.replace('print("ready"', 'print("forked"') + STUBBORN, "orphaned")
+    async with asyncio.timeout(PATIENCE_S):
+        lines = program.lines()
+        assert [await anext(lines), await anext(lines)] == [b"forked", b"ready"]
+    bystander = await a_program(tmp_path, STUBBORN, "bystander")
+    await first_line(bystander)
+    assert len(marked("orphaned")) >= 5
+    os.kill(program.pid, signal.SIGKILL)
+    end = await program.wait()
+    program.close()
+    assert marked("orphaned") == []
+    assert (end.left, end.whole, end.ran) == (0, False, True)
+    assert len(marked("bystander")) == 2
+    await bystander.end()
+    bystander.close()
+
+
 async def test_the_sweep_at_start_finds_everything_by_the_reapers_fingerprint(tmp_path: Path) -> None:
     program = await a_program(tmp_path, FORKING + STUBBORN, "swept")
     async with asyncio.timeout(PATIENCE_S):

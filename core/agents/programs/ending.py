@@ -49,7 +49,9 @@ def _trouble(facts: Facts) -> Outcome | None:
         status = RunStatus.RATE_LIMITED if finished.kind == "rate_limited" else RunStatus.FAILED
         return Outcome(status, finished.kind or "failed", finished.why, retry_at=finished.retry_at)
     if end.error or end.signal is not None or end.code != 0:
-        kind = "not_started" if end.error else "signal" if end.signal is not None else "exit"
+        kind = "not_started" if not end.ran else "signal" if end.signal is not None else "exit"
+        if end.error and end.ran:
+            kind = "no_supervisor"
         told = facts.errors.strip() or facts.last_words.strip()
         return Outcome(RunStatus.FAILED, kind, f"{end.words}: {told[-_REASON:]}" if told else end.words)
     if facts.needs_result and finished is None:

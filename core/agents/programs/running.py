@@ -29,7 +29,7 @@ def tell_end(desk: Desk, end: End, errors: str) -> None:
     """What a person should know of how it ended; `errors` is the end of its standard error."""
     if errors:
         desk.tell(Told.NOTICE, text=f"standard error ended with: {errors}")
-    if not end.whole:
+    if not end.whole and not end.error:
         desk.tell(Told.NOTICE, text="children in sessions of their own could not be seen here, nor ended")
     if end.left:
         desk.tell(Told.NOTICE, text=f"{end.left} of its processes could not be ended")

@@ -1,15 +1,17 @@
 """A program under its reaper: its prompt goes in, its lines come out, and its end is told and checked (F17)."""
 
 import asyncio
+import itertools
 import json
 import os
 import sys
+import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from core.agents.process import LINE_LIMIT, kill_family, process_started
+from core.agents.process import LINE_LIMIT, kill_family, kill_marked, process_started
 from core.agents.programs import reaper
 
 GRACE_S = 5.0
@@ -18,6 +20,8 @@ _TURN = 50  # lines, then others have a turn on the loop
 _HEAD = 1024  # bytes of a line that is skipped
 _LINGER_S = 1.0  # after the end, so long a pipe that somebody still holds is listened to
 _SPARE_S = 5.0
+_FAMILY = "OPSROOM_FAMILY"  # the variable by which all that a program started is known, should its reaper be killed
+_NUMBERS = itertools.count(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +34,17 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """How a program ended. `left` counts processes that could not be ended; `whole` says that all could be seen."""
+    """How a program ended. `left` counts processes that could not be ended; `whole` says that all could be seen.
+
+    `error` says why it could not be started or, if `ran`, why nobody knows how it ended.
+    """
 
     code: int | None = None
     signal: int | None = None
     error: str = ""
     left: int = 0
     whole: bool = True
+    ran: bool = True
 
     @property
     def words(self) -> str:
@@ -52,9 +60,10 @@ class Program:
     """One running program. `pid` and `started` are the fingerprint of its reaper, below which everything of it is."""
 
     def __init__(
-        self, process: asyncio.subprocess.Process, started: int, control: int, report: int, grace_s: float
+        self, process: asyncio.subprocess.Process, started: int, control: int, report: int, grace_s: float, mark: str
     ) -> None:
         self._process = process
+        self._mark = mark
         self.pid = process.pid
         self.started = started
         self._control: int | None = control
@@ -62,6 +71,7 @@ class Program:
         self._grace_s = grace_s
         self._feeding: asyncio.Task[None] | None = None
         self._end: End | None = None
+        self._ended = asyncio.Lock()  # both its reader and whoever ends it wait for its end
 
     @classmethod
     async def start(
@@ -70,11 +80,13 @@ class Program:
         """Start it, with this environment and no other. That it cannot be started is told by its end."""
         orders, control = os.pipe()
         report, tells = os.pipe()
+        mark = f"{os.getpid()}-{time.monotonic_ns()}-{next(_NUMBERS)}"
         command = [sys.executable, "-I", "-S", reaper.__file__, str(orders), str(tells), str(grace_s), str(os.getpid())]
         try:
             process = await asyncio.create_subprocess_exec(
-                *command, *argv, cwd=cwd, env=dict(environment), pass_fds=(orders, tells), start_new_session=True,
-                stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+                *command, *argv, cwd=cwd, env={**environment, _FAMILY: mark}, pass_fds=(orders, tells),
+                start_new_session=True, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
             )  # fmt: skip
         except BaseException:
             os.close(control)
@@ -83,7 +95,7 @@ class Program:
         finally:
             os.close(orders)
             os.close(tells)
-        return cls(process, process_started(process.pid) or 0, control, report, grace_s)
+        return cls(process, process_started(process.pid) or 0, control, report, grace_s, mark)
 
     def feed(self, prompt: bytes) -> None:
         """Write the prompt to its standard input, as fast as it reads, and close that."""
@@ -168,8 +180,11 @@ class Program:
         # Polled: waiting on the pipes hangs while a grandchild holds them.
         while self._process.returncode is None:  # noqa: ASYNC110 - asyncio's own event never comes then
             await asyncio.sleep(0.01)
-        if self._end is None:
-            self._end = self._told()
+        async with self._ended:
+            if self._end is None:
+                self._end = self._told()
+            if self._end is None:
+                self._end = await asyncio.to_thread(self._looked_for)
             await self._let_go()
         return self._end
 
@@ -188,16 +203,23 @@ class Program:
             await asyncio.to_thread(kill_family, self.pid, self.started)
             return await self.wait()
 
-    def _told(self) -> End:
-        assert self._report is not None
+    def _told(self) -> End | None:
+        if self._report is None:
+            return None
         told = os.read(self._report, 4096)
         os.close(self._report)
         self._report = None
         if not told:
-            return End(error="its supervisor was killed; what the program itself had started may live on", whole=False)
+            return None
         facts = json.loads(told)
-        whole = facts["by"] == "descendants"
-        return End(facts.get("code"), facts.get("signal"), _why(facts.get("error", "")), facts["left"], whole)
+        whole, error = facts["by"] == "descendants", facts.get("error", "")
+        return End(facts.get("code"), facts.get("signal"), _why(error), facts["left"], whole, ran=not error)
+
+    def _looked_for(self) -> End:
+        """Its reaper was killed, and its program with it: what those leave is known by its environment alone."""
+        left = kill_marked(f"{_FAMILY}={self._mark}", reaper.KILLING_S)
+        why = "its supervisor was killed, and it with that; of what it had started, all that could be found was ended"
+        return End(error=why, left=left, whole=False)
 
     async def _let_go(self) -> None:
         if self._control is not None:
