@@ -6,8 +6,10 @@ from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING
 
+from core.agents.models.cooldown import Cooldowns
 from core.agents.programs.runner import CommandRunner
 from core.agents.runner import Assignment, Desk, Outcome, Runner
+from core.company import wall_clock
 from core.config import Config, PriceConfig
 from core.rehearsal import rehearsal_runners
 
@@ -17,26 +19,33 @@ if TYPE_CHECKING:
 
 def runners_for(config: Config) -> Mapping[str, Runner]:
     """A runner for each kind that a company with these settings can have."""
+    cooldowns = Cooldowns(wall_clock)
     return {
         "acp": _Later(_acp_runner, wants_access=True),
-        "chat": _Later(partial(_chat_runner, config.prices)),
+        "chat": _Later(partial(_chat_runner, config.prices, cooldowns), cooldowns=cooldowns),
         "command": CommandRunner(),
         **rehearsal_runners(config),
     }
 
 
 class _Later:
-    """A runner that is imported when the first agent needs it: an HTTP client, or a protocol, takes up to a second."""
+    """A runner that is imported when the first agent needs it: an HTTP client, or a protocol, takes up to a second.
 
-    def __init__(self, made: Callable[[], Runner], *, wants_access: bool = False) -> None:
+    `cooldowns` are those of the runner to come, for who shares them before it is made (F14).
+    """
+
+    def __init__(
+        self, made: Callable[[], Runner], *, wants_access: bool = False, cooldowns: Cooldowns | None = None
+    ) -> None:
         self.wants_access = wants_access
+        self.cooldowns = cooldowns
         self._made = made
         self._runner: Runner | None = None
         self._making = asyncio.Lock()
 
     async def run(self, assignment: Assignment, desk: Desk) -> Outcome:
         async with self._making:
-            # One for all: the runs of a chat runner share the cool-downs of their providers.
+            # One for all.
             if self._runner is None:
                 self._runner = await asyncio.to_thread(self._made)
             runner = self._runner
@@ -49,10 +58,10 @@ def _acp_runner() -> Runner:
     return AcpRunner()
 
 
-def _chat_runner(prices: Mapping[str, PriceConfig]) -> Runner:
+def _chat_runner(prices: Mapping[str, PriceConfig], cooldowns: Cooldowns) -> Runner:
     from core.agents.chat.runner import ChatRunner
 
-    return ChatRunner(prices=prices_of(prices))
+    return ChatRunner(prices=prices_of(prices), cooldowns=cooldowns)
 
 
 def prices_of(told: Mapping[str, PriceConfig]) -> dict[str, "Price"]:

@@ -18,6 +18,7 @@ from core.commands.registry import Answer, parse
 from core.company import OpenCompany
 from core.config import Config
 from core.domain.actors import System
+from core.runners import runners_for
 from core.server.api import Backend
 from core.server.callers import Tokens
 from core.server.doors import Doors
@@ -98,9 +99,10 @@ ADA, CORA, REX = 1, 2, 3  # an executor, a coordinator, a reviewer
 @asynccontextmanager
 async def a_served_company(folder: Path, tokens: Tokens | None = None) -> AsyncIterator[Served]:
     """An active goal G1 whose tasks T1 and T2 nobody has claimed, and three agents whose programs the tests are."""
-    await founding.a_company(folder, Config(name="Acme"))
+    config = Config(name="Acme")
+    await founding.a_company(folder, config)
     outside = Outside()
-    company = await OpenCompany.open(folder, {"outside": outside}, role="owner")
+    company = await OpenCompany.open(folder, {**runners_for(config), "outside": outside}, role="owner")
     try:
         async with Doors(company, tokens) as doors:
             served = Served(company, doors, outside)

@@ -15,11 +15,14 @@ import pytest
 
 from core.agents.models.endpoint import Line
 from core.agents.models.keys import Secret
+from core.commands.registry import parse
+from core.domain.actors import System
 from tests.models.script import Act, Drop, Hang, Raw, Refuse, Turn
 from tests.models.server import ModelServer
 from tests.server.gateway import PATHS, REAL, WIRES, Program, asked, asking
 
 MIB = 1_048_576
+CHET = 4  # the next hired
 
 
 @pytest.fixture(autouse=True)
@@ -135,7 +138,9 @@ async def test_a_request_in_the_background_is_refused_and_a_long_one_passes(
 
 
 @pytest.mark.parametrize("wire", WIRES)
-async def test_a_rate_limit_rests_the_provider_for_everybody(tmp_path: Path, server: ModelServer, wire: str) -> None:
+async def test_a_rate_limit_rests_the_provider_for_everybody(
+    tmp_path: Path, server: ModelServer, wire: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     server.replies(
         Refuse(429, "Slow down.", "rate_limit", {"retry-after": "40", "x-ratelimit-left": "0"}), Turn("Yes.")
     )
@@ -153,18 +158,29 @@ async def test_a_rate_limit_rests_the_provider_for_everybody(tmp_path: Path, ser
         assert 30 <= int(second.headers["retry-after"]) <= 40
         assert "takes no requests for now" in words_of(wire, second)
         assert len(server.requests) == 1
-        company.cooldowns.lift(line)
+        monkeypatch.setattr(company.cooldowns, "_now", lambda: company.clock() + 60_000)
         assert (await program.ask(wire)).status_code == 200
         assert [each["status"] for each in await program.lines()] == [429, 429, 200]
 
 
 async def test_a_chat_agents_cool_down_holds_the_gateway_too(tmp_path: Path, server: ModelServer) -> None:
+    """F14: with the runners that every company has, one 429 is told once to a provider, whoever asked."""
+    server.replies(Refuse(429, "Slow down.", "rate_limit", {"retry-after": "3600"}), Turn("Yes."))
     async with asking(tmp_path, server) as program:
-        company = program.served.company
-        line = Line(server.url.removeprefix("http://"), Secret(REAL).fingerprint)
-        company.cooldowns.cool(line, company.clock() + 20_000)
-        assert (await program.ask()).status_code == 429
-    assert server.requests == []
+        served = program.served
+        chat = {"kind": "chat", "url": f"{server.url}/v1", "model": "scripted", "key": "env:GATEWAY_TEST_KEY"}
+        await served.do("HireAgent", slug="chet", name="Chet", role="executor", runner=chat)
+        command = parse("QueueRun", {"kind": "mention", "agent_id": CHET, "key": "test:chet"})
+        await served.company.execute(command, actor=System())
+        limited = "SELECT count(*) FROM runs WHERE agent_id = :agent AND status = 'rate_limited'"
+        async with asyncio.timeout(60):
+            while not await served.company.board.readers.value(limited, agent=CHET):  # noqa: ASYNC110 - a state
+                await asyncio.sleep(0.01)
+        assert len(server.requests) == 1
+        answer = await program.ask()
+        assert answer.status_code == 429
+        assert int(answer.headers["retry-after"]) > 3000
+        assert len(server.requests) == 1
 
 
 async def test_overloaded_rests_it_shortly_and_says_how_long(tmp_path: Path, server: ModelServer) -> None:

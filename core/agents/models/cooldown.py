@@ -20,12 +20,3 @@ class Cooldowns:
         """When the provider may be asked again; None if it may be asked now."""
         until = self._until.get(line, 0)
         return until if until > self._now() else None
-
-    def cooling(self) -> dict[Line, int]:
-        """All that cool now, for the room."""
-        now = self._now()
-        return {line: until for line, until in list(self._until.items()) if until > now}
-
-    def lift(self, line: Line) -> None:
-        """Ask again at once: the operator says so."""
-        self._until.pop(line, None)
