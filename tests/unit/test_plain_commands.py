@@ -1,5 +1,7 @@
 """Over which plain commands a yes for the run stretches: a short list, whose arguments can do nothing else (S4-08)."""
 
+from pathlib import Path
+
 import pytest
 
 from core.domain.plain_commands import KNOWN, words_of
@@ -78,3 +80,11 @@ def test_no_entry_hides_another_and_none_lets_a_place_be_an_option() -> None:
     assert len(set(begins)) == len(begins)
     for known in KNOWN:
         assert all(option.startswith("-") for option in known.flags | known.valued | (known.after or frozenset()))
+
+
+def test_the_documentation_names_every_command_of_the_list() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "agents.md").read_text(encoding="utf-8")
+    told = text.partition("**For this run** covers")[2].partition("What these programs find")[0].replace("`", " ")
+    for known in KNOWN:
+        for word in known.words:
+            assert word.removesuffix("3") in told or word == "-m", known.words
