@@ -120,6 +120,8 @@ def work(prompt):
             most = max(most, len(asyncio.all_tasks()))
             await asyncio.sleep(0.01)
         assert most < 500
+        told = await office.transcript(run)
+        assert told.count(f"{PERMISSIONS_WAITING} questions of this run wait already") == 1
         await office.do("KillRun", run=run.id, reason="enough")
         await office.idle()
         assert await office.all(Approval) == []

@@ -56,8 +56,7 @@ class Permissions:
         no = _chosen(options, "reject_once", "reject_always") or CANCELLED
         if self._waiting >= PERMISSIONS_WAITING:
             # Before anything is made of it: a flood costs as little as it can.
-            self.refuse(f"{PERMISSIONS_WAITING} questions of this run wait already; ask less at once")
-            return no
+            return self._unasked(f"{PERMISSIONS_WAITING} questions of this run wait already; ask less at once", no)
         self._waiting += 1
         try:
             return await self._answered(mapping(params.get("toolCall")), _chosen(options, "allow_once"), no)
@@ -92,7 +91,8 @@ class Permissions:
         return once
 
     def _unasked(self, why: str, no: Mapping[str, Any]) -> Mapping[str, Any]:
-        self._desk.tell(Told.NOTICE, text=f"{why}: it was refused, and you were not asked")
+        if why not in self._notes and len(self._notes) < _NOTES_MAX:
+            self._desk.tell(Told.NOTICE, text=f"{why}: it was refused, and you were not asked")
         self.refuse(why)
         return no
 
