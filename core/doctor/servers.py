@@ -87,4 +87,5 @@ def _models(text: str) -> tuple[str, ...] | None:
     if not isinstance(rows, list):
         return None
     names = (row.get("id") for row in rows if isinstance(row, dict))
-    return tuple(name[:_NAME] for name in names if isinstance(name, str) and name)[:_MODELS]
+    # One that cannot be printed is no name: it would be written into an agent's settings.
+    return tuple(name[:_NAME] for name in names if isinstance(name, str) and name and name.isprintable())[:_MODELS]

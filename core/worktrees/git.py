@@ -1,11 +1,12 @@
 """Runs git: no shell, no hooks, no pager, no questions, no network, a bounded answer within a bounded time."""
 
 import os
+import selectors
 import shutil
 import signal
 import subprocess
 import tempfile
-import threading
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ SOON_S, LONG_S = 30.0, 300.0
 ANSWER_MAX = 4 * 1024 * 1024  # bytes
 LIST_MAX = 64 * 1024 * 1024  # bytes of a list of all files: 500,000 long names
 _WORDS_MAX = 64 * 1024
+_PIECE, _LOOK_S = 64 * 1024, 0.2
 _KEPT = (
     "PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "GIT_EXEC_PATH", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM",
     "GIT_CEILING_DIRECTORIES",
@@ -112,38 +114,41 @@ def must(folder: Path, *arguments: str, what: str, hint: str = "", place: Mappin
 
 def _heard(process: "subprocess.Popen[bytes]", arguments: Sequence[str], most: int, within_s: float) -> Said:
     assert process.stdout is not None
-    expired = threading.Event()
-
-    def end() -> None:
-        expired.set()
-        _kill(process)
-
-    words = bytearray()
-
-    def drain() -> None:
-        assert process.stderr is not None
-        while piece := process.stderr.read(4096):
-            words.extend(piece[: max(0, _WORDS_MAX - len(words))])
-
-    timer = threading.Timer(within_s, end)
-    reader = threading.Thread(target=drain, daemon=True)
-    timer.start()
-    reader.start()
+    assert process.stderr is not None
+    until = time.monotonic() + within_s
+    out, words = bytearray(), bytearray()
     try:
-        out = process.stdout.read(most + 1)
-        if len(out) > most:
-            _kill(process)
-        code = process.wait()
+        with process.stdout, process.stderr, selectors.DefaultSelector() as pipes:
+            pipes.register(process.stdout, selectors.EVENT_READ, (out, most + 1))
+            pipes.register(process.stderr, selectors.EVENT_READ, (words, _WORDS_MAX))
+            while pipes.get_map() and len(out) <= most:
+                has_ended, left = process.poll() is not None, until - time.monotonic()
+                if left <= 0:
+                    raise TimeoutError
+                ready = pipes.select(min(_LOOK_S, left))
+                for key, _ in ready:
+                    _take(pipes, key)
+                if has_ended and not ready:
+                    break  # whoever else holds its pipes is not waited for
+        if len(out) <= most:
+            process.wait(max(0.0, until - time.monotonic()))
+    except (TimeoutError, subprocess.TimeoutExpired):
+        raise GitFailed(
+            f"git {arguments[0]} took longer than {within_s:g} s and was ended.", "Try once more."
+        ) from None
     finally:
-        timer.cancel()
         _kill(process)
-        process.wait()
-        reader.join(1)
-        process.stdout.close()
-    if expired.is_set():
-        raise GitFailed(f"git {arguments[0]} took longer than {within_s:g} s and was ended.", "Try once more.")
+        code = process.wait()
     is_cut = len(out) > most
-    return Said(0 if is_cut else code, out[:most], words.decode(errors="replace"), is_cut)
+    return Said(0 if is_cut else code, bytes(out[:most]), words.decode(errors="replace"), is_cut)
+
+
+def _take(pipes: selectors.BaseSelector, key: selectors.SelectorKey) -> None:
+    kept, most = key.data
+    piece = os.read(key.fd, _PIECE)
+    kept += piece[: most - len(kept)]
+    if not piece:
+        pipes.unregister(key.fileobj)
 
 
 def _kill(process: "subprocess.Popen[bytes]") -> None:

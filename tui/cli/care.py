@@ -5,12 +5,12 @@ import os
 import platform
 import shutil
 import sqlite3
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from core.agents.programs.scripts import without_controls
 from core.blackboard.backup import backup as copy_board
 from core.blackboard.checks import Check, check_board
 from core.blackboard.owner import Ownership
@@ -22,6 +22,7 @@ from core.domain.goals import mission_is_defined
 from core.domain.guardrails import GUARDRAILS_FILE
 from core.guardrails import read_guardrails, shipped
 from core.prompting.templates import Library
+from core.worktrees import git
 from tui.cli import opening
 from tui.cli.exits import Exit
 from tui.cli.names import folder_of, quoted
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from core.doctor.needs import Need
 
 _ROOM_COLUMNS, _ROOM_LINES = 80, 24
+_VERSION_MAX, _VERSION_S = 1000, 5.0  # bytes, seconds
 
 
 def backup(arguments: argparse.Namespace) -> int:
@@ -123,14 +125,14 @@ def _prompts(overrides: Path | None = None) -> Check:
 
 
 def _git() -> Check:
-    path = shutil.which("git")
-    if path is None:
+    if git.program() is None:
         return Check("git", "warn", "git is not found: a demo cannot leave out what git ignores. Install git.")
     try:
-        told = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=5, check=True).stdout
-    except (OSError, subprocess.SubprocessError) as error:
-        return Check("git", "warn", f"git does not run ({error}).")
-    return Check("git", "ok", f"{told.strip()}.")
+        told = git.must(Path("/"), "version", what="git does not run", most=_VERSION_MAX, within_s=_VERSION_S)
+    except OpsroomError as error:
+        return Check("git", "warn", error.message)
+    shown = without_controls(told.text).strip()
+    return Check("git", "ok", f"{shown}." if shown else "It is there, and tells no version.")
 
 
 def _terminal() -> Check:
