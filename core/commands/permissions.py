@@ -1,5 +1,6 @@
 """What a run's program may do: asked of the operator, answered once, and never alive longer than its run."""
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -162,7 +163,20 @@ def _acts(command: AskPermission) -> list[dict[str, Any]]:
     """
     done = [{"action": verb, "path": _seen_from(command.folder, file.path)}
             for file in command.files for verb in _VERBS.get(command.kind, (str(command.kind),))]  # fmt: skip
-    return [{"title": command.title, "details": command.details}, {"command": command.command}, *done]
+    told = [{"title": command.title, "details": command.details}, {"command": command.command}]
+    return [*told, *_arguments(command.details), *done]
+
+
+def _arguments(details: str) -> Iterable[dict[str, Any]]:
+    """What stands in the details as JSON, each text in it by itself. Raises Invalid for what is nested too deep."""
+    for line in details.split("\n"):
+        if line[:1] in ("{", "["):
+            try:
+                yield {"arguments": json.loads(line)}
+            except ValueError:  # words, or cut: then it is checked as a text
+                continue
+            except RecursionError:
+                raise Invalid("The arguments are nested too deep to be checked.", "Say it more plainly.") from None
 
 
 def _seen_from(folder: str, path: str) -> str:

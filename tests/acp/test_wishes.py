@@ -101,7 +101,9 @@ def test_a_command_in_parts_is_shown_as_one_line(facts: dict[str, Any], shown: s
     [
         (run({"command": "bash", "args": ["-lc", "rm -rf data"]}), "data_deletion"),
         (run({"command": ["bash", "-lc", "rm -rf data"]}), "data_deletion"),
-        (run({"command": "ls", "then": "rm -rf data; drop table x"}), "data_deletion"),
+        (run({"command": "ls", "then": "rm -rf data"}), "data_deletion"),
+        (run({"command": "ls", "hooks": [{"after": ["nice", "rm", "-rf", "data"]}]}), "data_deletion"),
+        ({"kind": "other", "rawInput": {"script": "bash -lc 'rm -rf data'"}}, "data_deletion"),
         ({"kind": "read", "rawInput": {"file_path": "/w/.env"}}, "secret_exposure"),
         ({"kind": "read", "locations": [{"path": "/w/.env"}]}, "secret_exposure"),
         ({"kind": "edit", "locations": [{"path": "/w/guardrails.yaml"}]}, "authority_change"),
@@ -112,6 +114,12 @@ def test_a_red_line_is_sought_in_all_of_it(facts: dict[str, Any], line: str) -> 
     found = _checked(shipped(), question(**facts)).line
     assert found is not None
     assert found.name == line
+
+
+def test_arguments_that_are_nested_without_end_are_not_taken_for_checked() -> None:
+    deep = "[" * 1990 + "]" * 1990
+    asks = build(AskPermission, title="Do it", kind="other", details=f"{deep}\n")
+    assert not _checked(shipped(), asks).is_whole
 
 
 def test_all_that_is_beside_what_is_shown_stands_in_the_details_and_what_is_shown_does_not() -> None:
