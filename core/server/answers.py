@@ -7,6 +7,7 @@ import uuid
 from typing import TYPE_CHECKING, Any
 
 from core.domain.errors import BoardError, Conflict, Forbidden, Invalid, NotFound, OpsroomError
+from core.server.bounded_json import loads
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 BODY_MAX = 1_048_576  # bytes of a request from outside
 BODY_S = 30.0  # a body must have come by then
+VALUES_MAX = 20_000  # of the JSON of one request: more would hold the room while it is read
 NESTED_MAX = 64  # lists and objects in each other; the commands allow fewer
 _LOG = logging.getLogger(__name__)
 
@@ -133,9 +135,9 @@ async def body(request: "Request", most: int) -> bytes:
 
 
 def parsed(text: bytes) -> Any:
-    """JSON from outside. Raises Invalid for what is none, or is nested beyond any command."""
+    """JSON from outside. Raises Invalid for what is none, has more values, or is nested deeper, than any command."""
     try:
-        value = json.loads(text)
+        value = loads(text, VALUES_MAX)
     except (ValueError, RecursionError):
         raise Invalid("The body is not JSON.", "Send the fields as a JSON object.") from None
     if _deep(value):

@@ -29,6 +29,7 @@ PARSE, INVALID_REQUEST, NO_METHOD, INVALID_PARAMS, REFUSED = -32700, -32600, -32
 OF_OPERATOR = ("CreateGoal", "EditGoal", "AddComment", "CreateTask", "EditTask", "PauseGoal", "PauseAgent", "KillRun",
                "StopCompany")  # fmt: skip
 _TOLD = "assignment"
+_REFUSED_MAX = 65_536  # bytes of a message that is read only to answer its number
 Message = dict[str, Any]
 
 
@@ -44,20 +45,23 @@ async def endpoint(backend: Backend, request: "Request") -> "Response":
     """`POST /mcp`: one JSON-RPC message in, its answer out; 202 for what needs none."""
     from starlette.responses import Response
 
-    try:
-        text = await answers.body(request, backend.body_max)
-        message = answers.parsed(text)
-    except Invalid as error:
-        return answers.answered(_error(None, PARSE, str(error)), 400)
-    except OpsroomError as error:
-        return answers.refused(error)
+    caller: Caller | None = None
+    refused: OpsroomError | None = None
     try:
         caller = backend.caller(request)
     except Unauthorized as error:
         return answers.refused(error)
     except OpsroomError as error:
+        refused = error
+    try:
+        message = answers.parsed(await answers.body(request, backend.body_max if caller else _REFUSED_MAX))
+    except Invalid as error:
+        return answers.answered(_error(None, PARSE, str(error)), 400)
+    except OpsroomError as error:
+        return answers.refused(refused or error)
+    if caller is None:
         # The program's HTTP client would swallow a status; the model can read the answer to its call.
-        told = _refused(message, error)
+        told = None if refused is None else _refused(message, refused)
         return Response(status_code=202) if told is None else answers.answered(told)
     told = await answer(backend, caller, message)
     return Response(status_code=202) if told is None else answers.answered(told)

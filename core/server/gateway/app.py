@@ -75,7 +75,7 @@ class Gateway:
     ) -> None:
         content = await answers.body(request, BODY_MAX)
         self._shared.gate.admit(passage)
-        asked = await _prepared(request, passage, route, content, token)
+        asked = await _prepared(self._shared, request, passage, route, content, token)
         work.model = asked.model
         passing = asyncio.create_task(work.leave(asked, send))
         ends = [asyncio.create_task(_gone(request)), asyncio.create_task(passage.over.wait())]
@@ -91,10 +91,16 @@ class Gateway:
             await asyncio.gather(passing, *ends, return_exceptions=True)
 
 
-async def _prepared(request: Request, passage: "Passage", route: "Route", content: bytes, token: str) -> Asked:
+async def _prepared(
+    shared: Shared, request: Request, passage: "Passage", route: "Route", content: bytes, token: str
+) -> Asked:
     headers = [(name, value) for name, value in request.headers.items()]
     told = (passage, route, request.method, headers, request.url.query, content, token)
-    return await asyncio.to_thread(asked_of, *told) if len(content) > IN_THREAD else asked_of(*told)
+    if len(content) <= IN_THREAD:
+        return asked_of(*told)
+    # One at a time: each takes the room's time, also in a thread.
+    async with shared.large:
+        return await asyncio.to_thread(asked_of, *told)
 
 
 async def _gone(request: Request) -> None:

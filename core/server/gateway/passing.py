@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from starlette.types import Send
 
 COOL_MS = 5_000  # a provider that takes nothing rests so long, unless it says how long
-IN_THREAD = 256 * 1024  # bytes that are not parsed on the loop
+IN_THREAD = 64 * 1024  # bytes that are not parsed on the loop
 _NOTE = 300
 _NOT_PASSED = frozenset({
     "connection", "keep-alive", "proxy-authenticate", "proxy-connection", "te", "trailer", "transfer-encoding",
@@ -38,12 +38,16 @@ _NOT_PASSED = frozenset({
 
 @dataclass(slots=True)
 class Shared:
-    """What all requests of a company's gateway share. `plain` names providers that do not know `stream_options`."""
+    """What all requests of a company's gateway share. `plain` names providers that do not know `stream_options`.
+
+    `large` is had by the one large body that is read.
+    """
 
     gate: Gate
     prices: Mapping[str, Price]
     connections: Connections = field(default_factory=Connections)
     plain: set[str] = field(default_factory=set)
+    large: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 class Passing:
@@ -82,7 +86,7 @@ class Passing:
         """Ask, and pass the answer on. Raises Upstream before anything was passed; a cut answer stays without end."""
         provider = self._passage.provider
         if asked.hides_usage and self._passage.name in self._shared.plain:
-            asked = asked.without_usage()
+            asked = await asyncio.to_thread(asked.without_usage)
         self._sent = asked
         response = await self._shared.connections.send(provider, asked)
         try:

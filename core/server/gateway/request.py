@@ -9,10 +9,12 @@ from urllib.parse import parse_qsl, urlencode
 from core.agents.models.conversation import Usage
 from core.agents.models.keys import REMOVED
 from core.domain.errors import Invalid
+from core.server.bounded_json import loads
 from core.server.gateway.estimate import taken_of
 from core.server.gateway.passage import Passage
 from core.server.gateway.wires import Route, key_headers, target_of
 
+VALUES_MAX = 100_000  # of a body's JSON: a thousand messages with their tools have a tenth of it
 BODY_MAX = 32 * 1_048_576  # bytes: long conversations, pictures among them
 _LOOKED_AT = frozenset({"model", "stream", "stream_options", "background"})
 _TOKEN_HEADERS = ("x-api-key", "x-goog-api-key")
@@ -90,7 +92,7 @@ def _changed(passage: Passage, route: Route, content: bytes) -> tuple[bytes, str
     Raises Invalid.
     """
     try:
-        body = json.loads(content)
+        body = loads(content, VALUES_MAX)
     except (ValueError, RecursionError):
         body = None
     if not isinstance(body, dict):

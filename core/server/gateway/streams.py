@@ -1,11 +1,12 @@
 """What is done to an answer's bytes on their way: a secret is taken out, and a chunk that nobody asked for. Pure."""
 
-import json
 import re
 
 from core.agents.models.keys import REMOVED
+from core.server.bounded_json import TooManyParts, loads
 
 _EVENT_END = re.compile(rb"\r?\n\r?\n|\r\r")
+_VALUES_MAX = 100  # that chunk has some ten
 HELD_BYTES = 1024 * 1024  # of an event that does not end: then it is passed as it is
 
 
@@ -71,7 +72,7 @@ def _is_usage_alone(event: bytes) -> bool:
         return False
     data = b"\n".join(line[5:] for line in event.splitlines() if line.startswith(b"data:"))
     try:
-        told = json.loads(data)
-    except (ValueError, RecursionError):
+        told = loads(data, _VALUES_MAX)
+    except (ValueError, RecursionError, TooManyParts):
         return False
     return isinstance(told, dict) and told.get("choices") == [] and isinstance(told.get("usage"), dict)

@@ -1,6 +1,5 @@
 """Reads off what an answer used while its bytes go by. It never holds them back, and takes no garbage for a count."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,10 +7,12 @@ from core.agents.models.conversation import Usage, count
 from core.agents.models.errors import ModelError
 from core.agents.models.providers import GatewayWire
 from core.agents.models.sse import Events
+from core.server.bounded_json import TooManyParts, loads
 from core.server.gateway.estimate import said_bytes, tokens_of
 
 WHOLE_BYTES = 16 * 1024 * 1024  # of an answer that is not streamed: a longer one is passed, and not counted
 COUNT_MAX = 100_000_000  # tokens of one answer: a larger count is a fault of the provider's, and none
+VALUES_MAX = 100_000  # of the JSON that may tell it
 _EVENT_WORDS = ("usage", "error")
 
 
@@ -73,8 +74,8 @@ class UsageReader:
         if not any(f'"{word}' in data for word in _EVENT_WORDS):
             return
         try:
-            told = json.loads(data)
-        except (ValueError, RecursionError):
+            told = loads(data.encode(errors="replace"), VALUES_MAX)
+        except (ValueError, RecursionError, TooManyParts):
             return
         for each in told if isinstance(told, list) else (told,):
             if isinstance(each, dict):
