@@ -10,8 +10,22 @@ from core.domain.actors import Agent, System
 from core.domain.entities import Approval
 from core.domain.permissions import Change, Wish, asked
 from tests.flows.conftest import Picture
-from tests.flows.world import HOME, SMALL, Office, a_goal_at_work, an_office, at_work, press, ready, shown, wait, write
+from tests.flows.world import (
+    HOME,
+    SMALL,
+    Office,
+    a_goal_at_work,
+    an_office,
+    at_work,
+    press,
+    ready,
+    settle_screen,
+    shown,
+    wait,
+    write,
+)
 from tui.screens.confirm import Confirm
+from tui.screens.run import RunScreen
 
 FOLDER = "/srv/site"
 TESTS = Wish("Run the tests of the links", "command", FOLDER, command="pytest -q tests/links")
@@ -185,3 +199,22 @@ async def test_a_decision_on_an_ended_run_is_refused_in_words(tmp_path: Path) ->
             await wait(pilot, office, 6)
             assert "Nothing was allowed" in " ".join(shown(app).split())
             assert (await the(office)).status == "cancelled"
+
+
+async def test_a_question_is_seen_in_the_live_view_and_its_key_leads_to_it(tmp_path: Path) -> None:
+    async with an_office(tmp_path / "c") as office:
+        run = await run_that_asks(office, TESTS)
+        app = office.app()
+        async with app.run_test(size=HOME) as pilot:
+            await ready(pilot, office)
+            app.room.attaching.open(f"run:{run.run_id}")
+            await settle_screen(pilot, RunScreen)
+            assert "asks Q1" in shown(app)
+            await press(pilot, "a")
+            assert app.screen is app.room
+            assert app.room.inbox.item is not None
+            assert app.room.inbox.item.id == "approval:1"
+            await wait(pilot, office, 1)
+            await press(pilot, "a")
+            await wait(pilot, office, 6)
+            assert (await the(office)).status == "consumed"

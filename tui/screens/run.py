@@ -18,6 +18,7 @@ from core.agents.transcript_tail import Entry, Tail
 from core.domain.attach import can_hear, cannot_continue
 from core.domain.entities import AgentRecord, Run
 from core.domain.errors import OpsroomError
+from core.domain.inbox_item import InboxItem
 from core.domain.metering import is_unmetered
 from core.domain.states import RUN_LIVE
 from tui import signs
@@ -55,6 +56,7 @@ class RunScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = named("run", [
         Binding("escape,q", "leave", "Back", show=False),
         Binding("s", "act('speak')", "Say something to it", show=False),
+        Binding("a", "act('answer')", "Answer what it asks", show=False),
         Binding("p", "act('pause')", "Pause it, or let it go on", show=False),
         Binding("x", "act('kill')", "End it", show=False),
         Binding("c", "act('go_on')", "Go on with its session", show=False),
@@ -134,9 +136,14 @@ class RunScreen(Screen[None]):
 
     def touch(self, dirty: frozenset[str]) -> None:
         """Something happened on the board."""
-        if self.is_mounted and f"run:{self._run.id}" in dirty:
+        if self.is_mounted and (f"run:{self._run.id}" in dirty or any(ref.startswith("approval:") for ref in dirty)):
             self.show_head()
             self.show_keys()
+
+    @property
+    def question(self) -> InboxItem | None:
+        """What it asks the operator now, and waits for."""
+        return next(iter(self.attaching.view.items_of(f"run:{self._run.id}")), None)
 
     def show_head(self) -> None:
         """The line about the run, and whether its end is followed."""
@@ -144,6 +151,8 @@ class RunScreen(Screen[None]):
             return
         run, view, now = self.run_now, self.attaching.view, self.attaching.leading.now()
         sign, word, tone = signs.of_run(run)
+        if (asked := self.question) is not None:
+            word, tone = f"asks Q{asked.id.rpartition(':')[2]}", "warn"
         about = f"T{run.task_id}" if run.task_id else f"G{run.goal_id}" if run.goal_id else ""
         took = lasted((run.ended_at or now) - run.started_at) if run.started_at is not None else "not begun"
         used = run.tokens_in + run.tokens_out
@@ -272,6 +281,8 @@ class RunScreen(Screen[None]):
     def _hints(self) -> list[Hint]:
         run, agent, hints = self.run_now, self.agent, []
         runner = agent.runner if agent is not None else {}
+        if self.question is not None:
+            hints.append(Hint("a", "answer", 1))
         if run.status in RUN_LIVE:
             if can_hear(str(runner.get("kind", ""))):
                 hints += [Hint("s", "say", 2), Hint("p", "resume" if run.paused_at is not None else "pause", 2)]

@@ -39,6 +39,14 @@ class RunActs:
             ),
         )  # fmt: skip
 
+    def answer(self) -> None:
+        """To what it asks, in the inbox, where it is read and decided."""
+        item = self._screen.question
+        if item is None:
+            self._screen.say(f"{self._screen.run_now.name_tag} asks nothing now.", "dim")
+        elif not self._attaching.answer(item, self._screen):
+            self._screen.say("It waits in the inbox of the room: esc leads there.", "warn")
+
     def pause(self) -> None:
         """Hold it before its next turn, or let it go on."""
         run = self._screen.run_now
