@@ -202,8 +202,12 @@ async def test_a_turn_that_did_not_come_to_its_end_is_no_success(tmp_path: Path,
 ANSWERS = [
     ({"code": -32000, "message": "Authentication required"}, RunStatus.FAILED, "auth", "login-here"),
     ({"code": -32603, "message": "429 rate limit"}, RunStatus.RATE_LIMITED, "rate_limited", "429"),
+    ({"code": 429, "message": "Not now."}, RunStatus.RATE_LIMITED, "rate_limited", "Not now."),
+    ({"code": -32603, "message": "Internal error", "data": {"errorKind": "overloaded"}},
+     RunStatus.RATE_LIMITED, "rate_limited", "Internal error"),
+    ({"code": -32603, "message": "a.py, line 429: overloaded"}, RunStatus.FAILED, "refused", "line 429"),
     ("out of order", RunStatus.FAILED, "refused", "out of order"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("error", "status", "exit_kind", "words"), ANSWERS)

@@ -124,17 +124,76 @@ def test_whatever_a_line_holds_it_is_read(parser: Parser) -> None:
         assert isinstance(pieces, list)
 
 
-@pytest.mark.parametrize(
-    ("parser", "line"),
-    [
-        (
-            ClaudeParser(),
-            '{"type": "result", "subtype": "success", "is_error": true, "result": "Claude usage limit reached"}',
-        ),
-        (CodexParser(), '{"type": "turn.failed", "error": {"message": "exceeded retry limit, last status: 429"}}'),
-        (OpencodeParser(), '{"type": "error", "error": {"name": "APIError", "data": {"message": "Rate limit"}}}'),
-    ],
-)
-def test_a_limit_of_its_provider_is_known(parser: Parser, line: str) -> None:
-    ends = [piece for piece in parser.take(line) if isinstance(piece, Finished)]
-    assert [(end.ok, end.kind) for end in ends] == [(False, "rate_limited")]
+def end_of(parser: Parser, *told: dict[str, object]) -> Finished:
+    """How a process ends that tells these events."""
+    ends = [piece for each in told for piece in parser.take(json.dumps(each)) if isinstance(piece, Finished)]
+    assert len(ends) == 1
+    return ends[0]
+
+
+def claude(why: str, **more: object) -> dict[str, object]:
+    return {"type": "result", "subtype": "success", "is_error": True, "result": why, **more}
+
+
+def failing(program: str, why: str) -> Finished:
+    """The end of this program that failed in these words, and told nothing more."""
+    match program:
+        case "claude":
+            return end_of(ClaudeParser(), claude(why))
+        case "codex":
+            return end_of(CodexParser(), {"type": "turn.failed", "error": {"message": why}})
+        case "opencode":
+            return end_of(OpencodeParser(), {"type": "error", "error": {"name": "APIError", "data": {"message": why}}})
+        case _:
+            return end_of(GeminiParser(), {"type": "result", "status": "error", "error": {"message": why}})
+
+
+@pytest.mark.parametrize("program", ["claude", "codex", "opencode", "gemini"])
+@pytest.mark.parametrize("why", [
+    "Claude usage limit reached. Your limit will reset at 3pm.", "5-hour limit reached", "You've hit your usage limit.",
+    "exceeded retry limit, last status: 429 Too Many Requests", "unexpected status 429 Too Many Requests: wait",
+    "API Error: Request rejected (429) · You are too fast.", 'API Error: 429 {"type":"error"}', "Rate limit",
+    "API Error: Repeated 529 Overloaded errors", "Rate limit reached for gpt-5 in organization x", "Overloaded",
+    '{"error":{"type":"overloaded_error"}}', "The model is overloaded. Please try again later.",
+    "Rate limit exceeded. Try again later.", "Request failed with status code 429", "HTTP 429", "Too Many Requests",
+])  # fmt: skip
+def test_a_limit_of_its_provider_is_known(program: str, why: str) -> None:
+    assert failing(program, why) == Finished(False, "rate_limited", why)
+
+
+@pytest.mark.parametrize("program", ["claude", "codex", "opencode", "gemini"])
+@pytest.mark.parametrize("why", [
+    "tests/test_a.py line 429: assertion failed", "tests/a.py line 429 failed", "The function is overloaded",
+    "test_rate_limit_of_the_client failed", "the rate limit of the API is not described", "error in line 429",
+    "expected status code 429, got 200", "the usage limit has no test", "wrote 429 files, then failed",
+    "operator overloaded twice: error", "too many requests in the test made it fail", "Invalid API key",
+])  # fmt: skip
+def test_an_ordinary_failure_that_speaks_of_limits_is_none(program: str, why: str) -> None:
+    """F14: an end by a limit costs no attempt, so a failure that is taken for one would be tried for ever."""
+    assert failing(program, why) == Finished(False, "failed", why)
+
+
+def opencode(status: int, why: str) -> dict[str, object]:
+    return {"type": "error", "error": {"name": "APIError", "data": {"message": why, "statusCode": status}}}
+
+
+def gemini(code: object, why: str, kind: str = "Error") -> dict[str, object]:
+    return {"type": "result", "status": "error", "error": {"type": kind, "message": why, "code": code}}
+
+
+@pytest.mark.parametrize(("end", "kind"), [
+    (end_of(ClaudeParser(), claude("You are too fast.", api_error_status=429)), "rate_limited"),
+    (end_of(ClaudeParser(), claude("Rate limit", api_error_status=401)), "failed"),
+    (end_of(ClaudeParser(), {"type": "assistant", "error": "rate_limit"}, claude("Not now.")), "rate_limited"),
+    (end_of(ClaudeParser(), {"type": "assistant", "error": "rate_limit"}, {"type": "assistant"}, claude("It broke.")),
+     "failed"),
+    (end_of(OpencodeParser(), opencode(429, "You are too fast.")), "rate_limited"),
+    (end_of(OpencodeParser(), opencode(400, "Rate limit")), "failed"),
+    (end_of(OpencodeParser(), opencode(503, "The model is overloaded")), "rate_limited"),
+    (end_of(OpencodeParser(), opencode(503, "It is down")), "failed"),
+    (end_of(GeminiParser(), gemini(429, "You are too fast.")), "rate_limited"),
+    (end_of(GeminiParser(), gemini(None, "Not now.", "RESOURCE_EXHAUSTED")), "rate_limited"),
+    (end_of(GeminiParser(), gemini([429], "It broke.")), "failed"),
+])  # fmt: skip
+def test_a_field_of_its_own_tells_a_limit_before_any_word(end: Finished, kind: str) -> None:
+    assert end.kind == kind

@@ -1,6 +1,6 @@
 """What ends a run that speaks the protocol, beside what ends any run of a program."""
 
-from core.agents.programs.parsers import limited
+from core.agents.programs.limited import limited
 from core.agents.runner import Outcome
 from core.domain.states import RunStatus
 
@@ -36,12 +36,15 @@ def stopped(reason: str) -> Ended | None:
     return failed("protocol", f"it ended its turn for a reason that is not known here: {reason!r}")
 
 
-def refused(asked: str, code: int, message: str, ways: tuple[str, ...] = ()) -> Ended:
-    """It answered a request with an error. `ways` are those to log in that it offers."""
+def refused(asked: str, code: int, message: str, ways: tuple[str, ...] = (), kind: str = "") -> Ended:
+    """It answered a request with an error. `kind` is its name, if it told one; `ways` are those to log in it offers.
+
+    Some give the status of their provider as the `code`.
+    """
     why = f"{asked}: {message}"
     if code == _AUTH_REQUIRED:
         hint = f'log in with the program itself, or name a way as "auth": {", ".join(ways) or "it offers none"}'
         return failed("auth", f"{why}; {hint}")
-    if limited(message):
+    if limited(message, code, kind):
         return Ended(Outcome(RunStatus.RATE_LIMITED, "rate_limited", why))
     return failed("refused", why)

@@ -206,8 +206,9 @@ class Session:
             answer = await self._connection.send_request(method, request.model_dump(by_alias=True, exclude_none=True))
         except RequestError as error:
             told = str(error)
-            more = word(mapping(error.data).get("details")) if isinstance(error.data, dict) else ""
-            raise refused(method, error.code, f"{told}: {more}" if more else told, self._ways) from None
+            data = mapping(error.data)
+            more, kind = word(data.get("details")), word(data.get("errorKind") or data.get("codexErrorInfo"))
+            raise refused(method, error.code, f"{told}: {more}" if more else told, self._ways, kind) from None
         except ConnectionError:
             raise failed("line", f"its line ended while {method} was asked") from None
         return mapping(answer)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from core.agents.programs.limited import limited
 from core.agents.programs.pieces import (
     Asked,
     Called,
@@ -20,13 +21,6 @@ from core.agents.programs.pieces import (
 from core.agents.programs.scripts import mapping, number, object_of, word
 from core.domain.budgets import MONEY_MAX
 
-_LIMITED = ("rate limit", "rate_limit", "429", "usage limit", "overloaded")
-
-
-def limited(why: str) -> bool:
-    """Whether these words of a program are about a limit of its provider."""
-    return any(mark in why.lower() for mark in _LIMITED)
-
 
 def _micros(dollars: object) -> int | None:
     if isinstance(dollars, bool) or not isinstance(dollars, int | float):
@@ -34,8 +28,8 @@ def _micros(dollars: object) -> int | None:
     return number(dollars * 1_000_000, MONEY_MAX)
 
 
-def _failed(why: str, kind: str = "failed") -> Finished:
-    return Finished(False, "rate_limited" if limited(why) else kind, why)
+def _failed(why: str, kind: str = "failed", *, status: object = None, named: object = "") -> Finished:
+    return Finished(False, "rate_limited" if limited(why, status, named) else kind, why)
 
 
 def _parts(value: object) -> list[Mapping[str, Any]]:
@@ -55,6 +49,7 @@ class ClaudeParser:
 
     def __init__(self) -> None:
         self._answer = ""  # by its id: one answer is told in several events, a part each
+        self._error = ""  # the kind of the last answer, where it is an error instead of one
 
     def take(self, line: str) -> list[Piece]:
         """What one event tells."""
@@ -71,6 +66,7 @@ class ClaudeParser:
             case "assistant":
                 pieces = [piece for part in content if (piece := self._part(part)) is not None]
                 before, self._answer = self._answer, word(message.get("id"))
+                self._error = word(facts.get("error"))
                 return pieces if self._answer and self._answer == before else [Turned(), *pieces]
             case "user":
                 return [piece for part in content if (piece := self._part(part)) is not None]
@@ -111,10 +107,8 @@ class ClaudeParser:
         ]
         subtype = word(facts.get("subtype"))
         if facts.get("is_error") is True or subtype != "success":
-            return [
-                *pieces,
-                _failed(word(facts.get("result")) or subtype, "max_turns" if "turns" in subtype else "failed"),
-            ]
+            why, kind = word(facts.get("result")) or subtype, "max_turns" if "turns" in subtype else "failed"
+            return [*pieces, _failed(why, kind, status=facts.get("api_error_status"), named=self._error)]
         return [*pieces, Finished(True)]
 
 
@@ -190,8 +184,9 @@ class OpencodeParser:
                 return self._step(part)
             case "error":
                 error = mapping(facts.get("error"))
-                why = word(mapping(error.get("data")).get("message")) or word(error.get("name"))
-                return [_failed(why or "it told an error")]
+                data = mapping(error.get("data"))
+                why = word(data.get("message")) or word(error.get("name"))
+                return [_failed(why or "it told an error", status=data.get("statusCode"))]
             case _:
                 return []
 
@@ -262,4 +257,6 @@ class GeminiParser:
         used = Used(number(stats.get("input_tokens")), number(stats.get("output_tokens")), None, Scope.PROCESS)
         if facts.get("status") == "success":
             return [used, Finished(True)]
-        return [used, _failed(word(mapping(facts.get("error")).get("message")) or "it ended with an error")]
+        error = mapping(facts.get("error"))
+        why = word(error.get("message")) or "it ended with an error"
+        return [used, _failed(why, status=error.get("code"), named=error.get("type"))]
