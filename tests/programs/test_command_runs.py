@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from core.agents.programs.catalogue import program_of
+from core.agents.programs.ending import no_board_call
 from core.agents.programs.settings import place_of, settings_of
 from core.config import Config, runner_kinds
 from core.domain.entities import AgentRecord, Comment, Run
@@ -90,6 +91,12 @@ async def test_words_without_the_call_that_is_owed_are_a_violation(tmp_path: Pat
         run = await office.ended("execute")
         assert (run.status, run.exit_kind) == (RunStatus.PROTOCOL_VIOLATION, "no_board_call")
         assert "I am sure that it is done." in run.detail
+
+
+def test_long_last_words_are_told_from_the_begin_of_a_word_on() -> None:
+    told = no_board_call("begin " + "wholeword " * 100, 0).detail
+    assert "this run: … wholeword wholeword" in told
+    assert told.endswith("wholeword")
 
 
 async def test_silence_is_an_answer_where_it_may_be(tmp_path: Path) -> None:

@@ -53,14 +53,23 @@ def _trouble(facts: Facts) -> Outcome | None:
         if end.error and end.ran:
             kind = "no_supervisor"
         told = facts.errors.strip() or facts.last_words.strip()
-        return Outcome(RunStatus.FAILED, kind, f"{end.words}: {told[-_REASON:]}" if told else end.words)
+        return Outcome(RunStatus.FAILED, kind, f"{end.words}: {_end_of(told)}" if told else end.words)
     if facts.needs_result and finished is None:
         return Outcome(RunStatus.FAILED, "no_result", "it ended without a result, although with exit code 0")
     return None
 
 
+def _end_of(text: str) -> str:
+    """The end of a text that is too long, from the begin of a word on where it has words."""
+    if len(text) <= _REASON:
+        return text
+    end = text[-_REASON:]
+    words = end.split(maxsplit=1)
+    return f"… {words[1] if len(words) == 2 else end}"
+
+
 def no_board_call(last_words: str, reminders: int) -> Outcome:
     """It ended in words, and was reminded as often as it may be."""
     after = f", after {reminders} reminders" if reminders else ""
-    told = f"it ended without a call on the board that ends this run{after}: {last_words.strip()[-_REASON:]}"
+    told = f"it ended without a call on the board that ends this run{after}: {_end_of(last_words.strip())}"
     return Outcome(RunStatus.PROTOCOL_VIOLATION, "no_board_call", told)
