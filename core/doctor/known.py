@@ -32,12 +32,21 @@ class Provider(BaseModel):
 
 
 class Known(BaseModel):
-    """All of it; `servers` are the default ports of model servers on this machine."""
+    """All of it; `servers` are the default ports of model servers on this machine.
+
+    `adapters` are commands that speak the Agent Client Protocol for a program, with how a person gets them.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     programs: Mapping[str, KnownProgram]
+    adapters: Mapping[str, str] = Field(default_factory=dict)
     servers: Mapping[str, int] = Field(default_factory=dict)
     providers: Mapping[str, Provider]
+
+    def install_of(self, command: str) -> str:
+        """How a person gets this command; empty if it is not known here."""
+        row = self.programs.get(command)
+        return row.install if row is not None else self.adapters.get(command, "")
 
 
 @cache

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from core.agents.acp.catalogue import command_of
 from core.agents.chat.settings import RunnerSettings
 from core.agents.kinds import check_runner
 from core.agents.models.endpoint import Endpoint
@@ -17,6 +18,7 @@ from core.agents.models.keys import key_from
 from core.agents.models.providers import ProviderConfig
 from core.agents.programs.settings import SCRIPT
 from core.agents.settings import checked
+from core.doctor.known import known
 from core.domain.entities import AgentRecord
 from core.domain.errors import OpsroomError
 
@@ -117,7 +119,7 @@ async def _of_server(url: str, key: str, ours: Mapping[str, str]) -> list[str]:
         try:
             await asyncio.to_thread(key_from, key, ours)
         except OpsroomError as error:
-            missing.append(error.message)
+            missing.append(f"{error.message} {error.hint}".strip())
     if Endpoint(url, "").local and not await _listens(url):
         missing.append(f"Nothing listens at {_host(url)}: start the model server.")
     return missing
@@ -137,16 +139,23 @@ async def _listens(url: str) -> bool:
     return True
 
 
+def _command_of(runner: Mapping[str, Any]) -> str:
+    command, program = runner.get("command"), str(runner.get("program", ""))
+    if isinstance(command, list) and command:
+        return str(command[0])
+    return command_of(program) if runner.get("kind") == "acp" else program
+
+
 def _of_program(runner: Mapping[str, Any], folder: Path, ours: Mapping[str, str]) -> list[str]:
-    command = runner.get("command")
-    word = str(command[0]) if isinstance(command, list) and command else str(runner.get("program", ""))
+    word = _command_of(runner)
     missing = []
     if "/" in word:
         path = folder / Path(word).expanduser()
         if not (path.is_file() and os.access(path, os.X_OK)):
             missing.append(f"{path} is no program that can be run.")
     elif shutil.which(word, path=ours.get("PATH", os.defpath)) is None:
-        missing.append(f"There is no program {word!r} on the PATH.")
+        install = known().install_of(word)
+        missing.append(f"There is no program {word!r} on the PATH.{f' Install it: {install}' if install else ''}")
     names = runner.get("env")
     for name in names if isinstance(names, list) else ():
         if not ours.get(str(name)):

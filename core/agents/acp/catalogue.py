@@ -142,6 +142,15 @@ def program_of(settings: AcpSettings) -> Startable:
     return Startable(settings.program, rows[settings.program])
 
 
+def command_of(program: str) -> str:
+    """The command by which a known program speaks the protocol, often one of another name; empty if it is not known.
+
+    Blocks the first time (a file).
+    """
+    row = _rows().get(program)
+    return row.command[0] if row is not None else ""
+
+
 def check(runner: Mapping[str, Any]) -> None:
     """Raises Invalid for settings that no run could use; whether the program is there is not looked at."""
     settings = settings_of(runner)
