@@ -69,6 +69,7 @@ async def call(
     if caller.secrets:
         # The board, its events and the transcript are kept: no key of a program may get there by its own calls.
         arguments, key = scrubbed(arguments, caller.secrets), None if key is None else scrub(key, caller.secrets)
+        arguments, key = backend.tokens.without_tokens([arguments, key])  # also those of others
     try:
         answer = await _carried_out(backend, caller, name, arguments, key)
     except OpsroomError as error:

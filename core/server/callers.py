@@ -2,16 +2,18 @@
 
 import hashlib
 import os
+import re
 import stat
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from secrets import token_urlsafe
+from typing import Any
 
 from core.agents.access import Heard
-from core.agents.models.keys import Secret
+from core.agents.models.keys import REMOVED, Secret
 from core.agents.runner import Assignment
 from core.commands.registry import REGISTRY
 from core.domain.actors import Agent, Operator
@@ -29,6 +31,7 @@ REQUESTS_PER_RUN = 5_000
 AT_ONCE, PER_SECOND = 120, 20  # requests of one token: a burst, and what it gains again
 MODELS_AT_ONCE, MODELS_PER_SECOND = 60, 2  # of its requests to models, which are counted for themselves
 ENDED_KEPT = 2_000  # ended runs' tokens that are still told what happened
+_TOKEN = re.compile(r"(?:run-\d{1,19}|operator)-[\w-]{43}", re.ASCII)
 _NO_TOKEN = "Send `Authorization: Bearer …` with OPSROOM_TOKEN of your run, or the operator's token."
 
 
@@ -190,6 +193,14 @@ class Tokens:
     def knows(self, token: str) -> bool:
         """Whether it is one that was given out, be its run over or not."""
         return _hash(token) in self._held or _hash(token) in self._ended
+
+    def without_tokens(self, value: Any) -> Any:
+        """The same plain JSON without any token that was given out, be it another run's or the operator's."""
+        if isinstance(value, str):
+            return _TOKEN.sub(lambda found: REMOVED if self.knows(found[0]) else found[0], value)
+        if isinstance(value, Mapping):
+            return {self.without_tokens(name): self.without_tokens(part) for name, part in value.items()}
+        return [self.without_tokens(part) for part in value] if isinstance(value, list) else value
 
     def _hold(self, token: str, caller: Caller) -> None:
         now = self.clock()

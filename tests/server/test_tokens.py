@@ -8,6 +8,7 @@ import httpx2
 import pytest
 
 from core.agents.access import Access
+from core.agents.models.keys import REMOVED
 from core.domain.actors import Agent
 from core.domain.errors import Fenced, Forbidden, Invalid, OpsroomError
 from core.domain.states import Role, RunKind
@@ -136,6 +137,23 @@ async def test_over_http_each_wrong_token_is_told_what_to_do(tmp_path: Path, cap
         if path.is_file() and path.name != "operator.token"
     )
     assert [token for token in tokens if token in written] == []
+
+
+async def test_no_token_that_was_given_out_gets_onto_the_board_by_a_run(tmp_path: Path) -> None:
+    folder = tmp_path / "acme"
+    async with a_served_company(folder) as served:
+        work, other = await served.working_run(), await served.run(CORA)
+        await served.doors.admit_operator()
+        tokens = [work.token, other.token, (folder / "operator.token").read_text().strip()]
+        strange = f"run-1-{'x' * 43}"
+        body = f"I found {', '.join([*tokens, strange])}x"
+        async with served.client(work.token) as client:
+            said = await client.post("/api/commands/AddComment", json={"task": 1, "body": body})
+            assert said.status_code == 200
+            told = (await client.get("/api/tasks/1/comments")).text
+        rows = await served.company.board.readers.all("SELECT * FROM events")
+    assert f"I found {', '.join([REMOVED] * 3)}, {strange}x" in told
+    assert [token for token in tokens if token in f"{rows!r}"] == []
 
 
 async def test_a_run_without_a_token_comes_in_nowhere_on_loopback(tmp_path: Path) -> None:

@@ -48,8 +48,9 @@ def test_a_git_of_any_kind_is_told_in_a_line(
     main(["doctor", "--json"])
     (found,) = [each for each in json.loads(capsys.readouterr().out)["checks"] if each["name"] == "git"]
     assert (found["verdict"], found["text"]) == (verdict, told)
-    alive = [process.info["cmdline"] for process in psutil.process_iter(["cmdline"])]
-    assert not any(line and "7351" in line for line in alive)
+    if "7351" in does:  # the other cases may be tried beside it
+        alive = [process.info["cmdline"] for process in psutil.process_iter(["cmdline"])]
+        assert not any(line and "7351" in line for line in alive)
 
 
 def test_whoever_holds_gits_pipes_when_it_has_ended_is_not_waited_for(stand_in: Path, tmp_path: Path) -> None:
