@@ -74,8 +74,10 @@ async def running(app: "ASGIApp", listener: socket.socket, backend: Backend) -> 
     """Answer what comes to a listening socket for as long as the context lasts; then close it."""
     import uvicorn
 
+    from core.server.patient import patient
+
     config = uvicorn.Config(
-        app, log_config=None, access_log=False, lifespan="off", ws="none", http="h11", server_header=False,
+        app, log_config=None, access_log=False, lifespan="off", ws="none", http=patient({}), server_header=False,
         timeout_graceful_shutdown=1, h11_max_incomplete_event_size=HEAD_MAX, limit_concurrency=CONNECTIONS_MAX,
     )  # fmt: skip
     logging.getLogger("uvicorn.error").addFilter(_is_fault)
