@@ -6,6 +6,7 @@ import hashlib
 import importlib
 import json
 import os
+import re
 import stat
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
@@ -18,6 +19,8 @@ REMOVED = "[secret removed]"
 _SHORTEST = 8  # what is shorter would be found in innocent words
 _PART_SHORTEST = 16  # of a part of a secret
 _FILE_BYTES = 16 * 1024
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}")
+_MIXED = re.compile(r"(?=.*[a-z])(?=.*[0-9]).*")
 _SOURCES = "Name its source as env:NAME, file:PATH or keyring:SERVICE/USER."
 
 
@@ -60,18 +63,32 @@ def key_from(source: str, environment: Mapping[str, str] = os.environ) -> Secret
     Raises Invalid (no such kind of source, or what it gives is no key), NotFound (nothing there), and Forbidden (a file
     that others can read). No message ever holds the key, nor a source that may be one.
     """
+    if not is_source(source):
+        # It may be the key itself, put where its source belongs: it is not repeated.
+        raise Invalid("A key stands in no setting; only where it comes from does.", _SOURCES)
     kind, _, name = source.partition(":")
-    if kind == "env" and name:
+    if kind == "env":
         value = environment.get(name, "").strip()
         if not value:
             raise NotFound(f"The environment variable {name} holds no key.", "Set it before Opsroom starts.")
         return _checked(value, f"The environment variable {name}")
-    if kind == "file" and name:
+    if kind == "file":
         return _checked(_read(name), f"The file {name}")
-    if kind == "keyring" and "/" in name:
-        return _checked(_from_keyring(*name.split("/", 1)), f"The keyring's entry {name}")
-    # It may be the key itself, put where its source belongs: it is not repeated.
-    raise Invalid("A key stands in no setting; only where it comes from does.", _SOURCES)
+    return _checked(_from_keyring(*name.split("/", 1)), f"The keyring's entry {name}")
+
+
+def is_source(source: str) -> bool:
+    """Whether it says where a key comes from, and is not a key itself behind the word for its source."""
+    kind, _, name = source.partition(":")
+    match kind:
+        case "env":
+            # Variables are not written in both cases with digits between, as keys are.
+            return bool(_VARIABLE.fullmatch(name)) and not (len(name) >= 20 and _MIXED.fullmatch(name))
+        case "file":
+            return bool(name) and ("/" in name or "." in name or len(name) < 20)
+        case "keyring":
+            return "/" in name
+    return False
 
 
 def scrub(text: str, secrets: Iterable[Secret]) -> str:

@@ -6,11 +6,11 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
 from core.agents.models.endpoint import Endpoint
+from core.agents.models.keys import is_source
 from core.domain.errors import Invalid
 
 GatewayWire = Literal["openai", "responses", "anthropic", "gemini"]
 ProviderName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
-_SOURCES = ("env:", "file:", "keyring:")
 
 
 class ProviderConfig(BaseModel):
@@ -45,7 +45,7 @@ class ProviderConfig(BaseModel):
     @classmethod
     def _is_source(cls, key: str) -> str:
         # It may be the key itself, put where its source belongs: it is not repeated.
-        if key and not (key.startswith(_SOURCES) and key.partition(":")[2]):
+        if key and not is_source(key):
             raise ValueError("a key stands in no setting, only where it comes from: env:NAME, file:PATH, keyring:…")
         return key
 

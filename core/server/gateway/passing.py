@@ -19,12 +19,12 @@ from core.server.gateway.holding import Hold
 from core.server.gateway.passage import Passage
 from core.server.gateway.request import Asked
 from core.server.gateway.streams import Scrubber, UsageHider
-from core.server.gateway.upstream import Connections, Cut, chunks, refusal_of
+from core.server.gateway.upstream import Connections, Cut, chunks, encoding_of, refusal_of
 from core.server.gateway.usage import UsageReader
 from core.server.gateway.wires import Route, Upstream, status_of
 
 if TYPE_CHECKING:
-    from starlette.types import Send
+    from starlette.types import Message, Send
 
 COOL_MS = 5_000  # a provider that takes nothing rests so long, unless it says how long
 IN_THREAD = 64 * 1024  # bytes that are not parsed on the loop
@@ -153,6 +153,8 @@ class Passing:
         )
 
     async def _answer(self, response: httpx2.Response, asked: Asked, send: "Send") -> None:
+        if encoding_of(response) is None:
+            raise Upstream("The provider answers in an encoding that was not asked for.", "Tell the operator.")
         kind = response.headers.get("content-type", "")
         self._reader = UsageReader(self._route.wire, events="event-stream" in kind) if self._route.paid else None
         self._passage.metered.limited_until = 0
@@ -179,7 +181,17 @@ class Passing:
             self._reader.feed(chunk)
         shown = scrubber.feed(chunk if hider is None else hider.feed(chunk))
         if shown:
-            await send({"type": "http.response.body", "body": shown, "more_body": True})
+            await self._taken({"type": "http.response.body", "body": shown, "more_body": True}, send)
+
+    async def _taken(self, message: "Message", send: "Send") -> None:
+        """Send, as long as the program takes what was sent. Raises Cut."""
+        provider, loop = self._passage.provider, asyncio.get_running_loop()
+        left = self._began + provider.answer_s - loop.time()
+        try:
+            async with asyncio.timeout(max(0.0, min(provider.silence_s, left))):
+                await send(message)
+        except TimeoutError:
+            raise Cut("not read by its program") from None
 
     async def _begin(self, response: httpx2.Response, send: "Send", more: Mapping[str, str] | None = None) -> None:
         headers = {

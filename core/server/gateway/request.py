@@ -18,10 +18,20 @@ VALUES_MAX = 100_000  # of a body's JSON: a thousand messages with their tools h
 BODY_MAX = 32 * 1_048_576  # bytes: long conversations, pictures among them
 _LOOKED_AT = frozenset({"model", "stream", "stream_options", "background"})
 _TOKEN_HEADERS = ("x-api-key", "x-goog-api-key")
-_KEPT_BACK = frozenset({
-    "host", "content-length", "transfer-encoding", "connection", "keep-alive", "te", "trailer", "upgrade", "expect",
-    "authorization", "cookie", "origin", "referer", "accept-encoding", "opsroom-run", "forwarded", "x-forwarded-for",
-    *_TOKEN_HEADERS,
+# What is passed: what APIs and their clients need. Others choose who pays, another method, or another tenant.
+_HEADERS = frozenset({
+    "accept", "accept-language", "content-type", "user-agent", "anthropic-version", "anthropic-beta",
+    "anthropic-dangerous-direct-browser-access", "openai-beta", "idempotency-key", "x-app", "x-client-request-id",
+    "x-goog-api-client", "originator", "session_id", "session-id", "conversation_id", "conversation-id", "version",
+})  # fmt: skip
+_HEADER_FAMILIES = ("x-stainless-", "x-codex-")
+_PARAMETERS = frozenset({
+    "alt", "$alt", "beta", "api-version", "limit", "after", "before", "after_id", "before_id", "order", "pageSize",
+    "pageToken", "client_version",
+})  # fmt: skip
+# Fields by which some servers take another model, another's conversation or another price than the one that was asked.
+_AROUND_MODELS = frozenset({
+    "models", "route", "fallbacks", "preset", "prompt", "conversation", "previousresponseid", "servicetier",
 })  # fmt: skip
 
 
@@ -64,29 +74,31 @@ def asked_of(
 ) -> Asked:
     """The request as the provider gets it. Takes a while for a long body. Raises Invalid."""
     model, taken, hides = route.model, Usage(), False
-    # What a model was shown of its own environment may come back as a part of the conversation.
-    content = content.replace(token.encode(), REMOVED.encode())
+    if token in model:
+        raise Invalid("The address holds the token of the run.", "Name a model there.")
     if method == "POST":
-        content, model, taken, hides = _changed(passage, route, content)
+        content, model, taken, hides = _changed(passage, route, content, token)
+    elif token in route.path:
+        raise Invalid("The address holds the token of the run.", "Leave it out.")
     elif model:
         model = passage.provider.asked_instead(model)
     key = passage.key.reveal() if passage.key else ""
-    kept = [(name, value) for name, value in headers if not _kept_back(name) and token not in value]
+    kept = [(name, value) for name, value in headers if _passes(name) and token not in value]
     ours = {"accept-encoding": "identity", **key_headers(route.wire, key)}
     parameters = [
         (name, value)
         for name, value in parse_qsl(query, keep_blank_values=True)
-        if name != "key" and token not in value
+        if name in _PARAMETERS and token not in value
     ]
     target = target_of(passage.provider.url, route, model) + (f"?{urlencode(parameters)}" if parameters else "")
     return Asked(method, target, (*kept, *ours.items()), content, model, taken, hides)
 
 
-def _kept_back(name: str) -> bool:
-    return name in _KEPT_BACK or name.startswith("proxy-")
+def _passes(name: str) -> bool:
+    return name in _HEADERS or (name.startswith(_HEADER_FAMILIES) and len(name) <= 40)
 
 
-def _changed(passage: Passage, route: Route, content: bytes) -> tuple[bytes, str, Usage, bool]:
+def _changed(passage: Passage, route: Route, content: bytes, token: str) -> tuple[bytes, str, Usage, bool]:
     """The body, its model, what it is taken to use, and whether usage is asked for that the program did not ask for.
 
     Raises Invalid.
@@ -98,18 +110,25 @@ def _changed(passage: Passage, route: Route, content: bytes) -> tuple[bytes, str
     if not isinstance(body, dict):
         raise Invalid("The request's body is no JSON object.", "Send what the provider's API asks for.")
     _require_plain(body)
+    if passage.provider.models:
+        _require_no_way_around(body)
     said = route.model or body.get("model")
     if not isinstance(said, str) or not said:
         raise Invalid("The request names no model.", "Send its name as `model`.")
     model = passage.provider.asked_instead(said)
-    if not route.model:
+    if token in said:
+        raise Invalid("The model's name holds the token of the run.", "Name a model.")
+    if route.model:
+        body.pop("model", None)  # the address names it
+    else:
         body["model"] = model
     hides = route.wire == "openai" and bool(body.get("stream")) and not _asks_usage(body)
     if hides:
         options = body.get("stream_options")
         body["stream_options"] = {**(options if isinstance(options, dict) else {}), "include_usage": True}
     # Written anew: a field that stands twice could be one thing here and another at the provider.
-    told = _dumped(body)
+    # What a model was shown of its own environment may come back as a part of the conversation.
+    told = _dumped(body).replace(token.encode(), REMOVED.encode())
     return told, model, taken_of(body, told), hides
 
 
@@ -120,6 +139,16 @@ def _require_plain(body: dict[str, Any]) -> None:
     for name in body:
         if name.lower() in _LOOKED_AT and name not in _LOOKED_AT:
             raise Invalid(f"The field {name!r} is not written as the API has it.", f"Write {name.lower()!r}.")
+
+
+def _require_no_way_around(body: dict[str, Any]) -> None:
+    """Raises Invalid for what could ask another model than those that are allowed."""
+    for name, value in body.items():
+        if name.lower().replace("_", "") in _AROUND_MODELS and value is not None and value not in ("auto", "default"):
+            raise Invalid(
+                f"The field {name!r} could ask another model, or at another price, than those that are allowed here.",
+                "Leave it out.",
+            )
 
 
 def _asks_usage(body: dict[str, Any]) -> bool:

@@ -2,6 +2,7 @@
 
 import asyncio
 import ssl
+import zlib
 from collections.abc import AsyncGenerator
 from contextlib import suppress
 
@@ -15,6 +16,8 @@ from core.server.gateway.wires import Upstream
 
 CONNECT_S = 10.0
 REFUSAL_BYTES = 256 * 1024
+UNPACKED_MAX = 64 * 1024 * 1024  # bytes of an answer that came compressed, which was not asked for
+_PIECE = 64 * 1024
 
 
 class Cut(Exception):
@@ -82,7 +85,7 @@ async def chunks(response: httpx2.Response, provider: ProviderConfig) -> AsyncGe
     """The bytes of an answer, its compression undone. Raises Cut when they break off, or come too slowly."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + provider.answer_s
-    coming = response.aiter_bytes()
+    coming = _unpacked(response)
     while True:
         try:
             async with asyncio.timeout(max(0.0, min(provider.silence_s, deadline - loop.time()))):
@@ -94,6 +97,35 @@ async def chunks(response: httpx2.Response, provider: ProviderConfig) -> AsyncGe
         if chunk is None:
             return
         yield chunk
+
+
+def encoding_of(response: httpx2.Response) -> str | None:
+    """How it is compressed: "" or gzip; None for what is not unpacked here."""
+    said = response.headers.get("content-encoding", "").strip().lower()
+    return {"": "", "identity": "", "gzip": "gzip", "x-gzip": "gzip"}.get(said)
+
+
+async def _unpacked(response: httpx2.Response) -> AsyncGenerator[bytes]:
+    """The bytes of an answer in pieces. Raises Cut for more than UNPACKED_MAX, or what cannot be unpacked."""
+    encoding = encoding_of(response)
+    if encoding is None:
+        raise Cut("encoded")
+    if not encoding:
+        async for chunk in response.aiter_raw():
+            yield chunk
+        return
+    unpacking, size = zlib.decompressobj(16 + zlib.MAX_WBITS), 0
+    async for chunk in response.aiter_raw():
+        rest = chunk
+        while rest:
+            try:
+                piece = unpacking.decompress(rest, _PIECE)
+            except zlib.error:
+                raise Cut("not unpacked") from None
+            rest, size = unpacking.unconsumed_tail, size + len(piece)
+            if size > UNPACKED_MAX:
+                raise Cut("too large")
+            yield piece
 
 
 async def refusal_of(response: httpx2.Response, provider: ProviderConfig) -> bytes:
