@@ -27,6 +27,7 @@ from core.agents.programs.scripts import without_controls
 from core.agents.programs.settings import CommandSettings, place_of, settings_of
 from core.agents.programs.started import End, Program, Skipped
 from core.doctor.needs import why_not_tried
+from core.domain.budgets import money
 from core.domain.errors import OpsroomError
 
 PROMPT = "This only tries the line. Use no tool and change nothing. Answer with OK."
@@ -59,7 +60,7 @@ class Called:
         if self.costs_nothing:
             return "it costs nothing"
         tokens = "tokens unknown" if self.tokens_in is None else f"{self.tokens_in} tokens in, {self.tokens_out} out"
-        cost = "cost unknown" if self.cost_micros is None else f"${self.cost_micros / 1_000_000:.6f}"
+        cost = "cost unknown" if self.cost_micros is None else money(self.cost_micros)
         return f"{tokens}, {cost}, {self.seconds:.1f} s"
 
 

@@ -16,8 +16,9 @@ _NO_TALK = ("embed", "rerank", "whisper", "tts", "bge-", "nomic-")
 NOTHING_FOUND = "Nothing was found here that agents could run on: no agent program, no model server, no key."
 WHAT_TO_DO = (
     "Install a program (e.g. npm install -g @anthropic-ai/claude-code), or start a model server (e.g. ollama serve), or"
-    " set a variable such as ANTHROPIC_API_KEY; `opsroom doctor` shows what is there. Or name one by --runner."
+    " set a variable such as ANTHROPIC_API_KEY; `opsroom doctor` shows what is there."
 )
+BY_OPTION = "Or name one by --runner."
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,5 +110,5 @@ def named(text: str, found: tuple[Ground, ...], kinds: Collection[str]) -> Groun
 def first(found: tuple[Ground, ...]) -> Ground:
     """The best of what is found. Raises Invalid where nothing is."""
     if not found:
-        raise Invalid(f"{NOTHING_FOUND} Nothing was made.", WHAT_TO_DO)
+        raise Invalid(f"{NOTHING_FOUND} Nothing was made.", f"{WHAT_TO_DO} {BY_OPTION}")
     return found[0]

@@ -118,6 +118,7 @@ async def test_where_nothing_is_found_it_says_what_to_do_and_takes_settings(pict
         await picture(pilot, "nothing-found")
         await press(pilot, "ctrl+s")
         assert "Say what the agents run on" in told(app)
+        assert "--runner" not in told(app), "the form has no options"
         app.form.settings.value = '{"kind": "chat"}'
         await settle(pilot)
         await press(pilot, "ctrl+s")
