@@ -2,11 +2,32 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
+from typing import Any, TypeVar
 
 # What one sign of life while it waits counts for at most: one that comes now and then is no work of an hour.
 _LIVELY_S = 5.0
+_LOOK_S = 0.05  # at least, between two looks at a clock that may stand still
+Answer = TypeVar("Answer")
+
+
+async def within(seconds: float, worked_s: Callable[[], float], work: Coroutine[Any, Any, Answer]) -> Answer:
+    """What `work` answers. Raises TimeoutError when it took so many seconds by `worked_s`, as `RunClock` tells them:
+    the time for which a person is waited for is none of them.
+    """
+    until = worked_s() + seconds
+    job = asyncio.ensure_future(work)
+    try:
+        while not job.done() and (left := until - worked_s()) > 0:
+            await asyncio.wait((job,), timeout=max(left, _LOOK_S))
+        if not job.done():
+            raise TimeoutError
+        return job.result()
+    finally:
+        if not job.done():
+            job.cancel()
+            await asyncio.wait((job,))
 
 
 class RunClock:

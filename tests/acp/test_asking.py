@@ -408,3 +408,20 @@ def work(prompt):
     run, told = await ended(tmp_path, code)
     assert run.exit_kind == "no_reply"
     assert "its mode is default" in told
+
+
+async def test_who_asks_before_the_session_has_begun_is_not_out_of_time_while_a_person_thinks(tmp_path: Path) -> None:
+    code = """
+def answer_session_new(params):
+    ask("early", rawInput={"command": "make login"})
+    return {"sessionId": SESSION, **opened()}
+def work(prompt): say("NO_REPLY")
+"""
+    async with an_acp_office(tmp_path, code, start_s=3.0) as office:
+        await office.begin()
+        question = await pending(office)
+        await asyncio.sleep(3.5)
+        await answered(office, question, "once")
+        await office.idle()
+        run = await run_of(office)
+        assert (run.status, run.exit_kind) == (RunStatus.SUCCEEDED, "no_reply")

@@ -21,6 +21,7 @@ from core.agents.acp.session import Session
 from core.agents.acp.settings import AcpSettings, settings_of
 from core.agents.acp.tools import Tool
 from core.agents.acp.updates import Updates
+from core.agents.clock import within
 from core.agents.giving_up import block_task
 from core.agents.models.keys import Secret, scrub
 from core.agents.owing import REMINDERS, owed_by
@@ -181,8 +182,7 @@ class _Work:
     async def _talk(self, session: Session) -> Outcome:
         """All that is said to the program. Raises Ended."""
         try:
-            async with asyncio.timeout(self._settings.start_s):
-                await self._open(session)
+            await within(self._settings.start_s, self._desk.worked_s, self._open(session))
         except TimeoutError:
             waited = f"its session did not begin within {self._settings.start_s:g} s"
             raise Ended(Outcome(RunStatus.TIMED_OUT, "start", waited)) from None
