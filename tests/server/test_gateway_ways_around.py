@@ -14,12 +14,13 @@ import pytest
 from pydantic import ValidationError
 
 from core.agents.models.keys import key_from
-from core.agents.models.providers import ProviderConfig
+from core.agents.models.providers import GatewayConfig, ProviderConfig
+from core.config import read_config
 from core.domain.errors import Invalid
 from core.server.gateway import upstream
 from tests.models.script import Raw, Turn
 from tests.models.server import ModelServer
-from tests.server.gateway import PATHS, REAL, asked, asking
+from tests.server.gateway import PATHS, REAL, asked, asking, provider_of
 
 
 @pytest.fixture(autouse=True)
@@ -134,3 +135,14 @@ def test_a_key_in_the_place_of_its_source_is_refused_and_not_repeated(source: st
     name = source.partition(":")[2]
     assert not name or name not in f"{refused.value} {wrong.value}"
     assert key_from("env:PROVIDER_KEY_2_OF_PRODUCTION", {"PROVIDER_KEY_2_OF_PRODUCTION": REAL}).reveal() == REAL
+
+
+def test_a_key_in_the_place_of_a_providers_name_is_refused_and_not_repeated(tmp_path: Path) -> None:
+    name = "sk-live-0123456789abcdef"
+    (tmp_path / "company.toml").write_text(
+        f'[gateway.providers.{name}]\nurl = "http://127.0.0.1:1"\nwires = ["openai"]\n'
+    )
+    with pytest.raises(Invalid, match="looks like a key") as wrong:
+        read_config(tmp_path)
+    assert name not in str(wrong.value)
+    assert GatewayConfig(providers={"claude-2025": provider_of("http://127.0.0.1:1")}).providers

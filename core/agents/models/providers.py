@@ -70,3 +70,13 @@ class GatewayConfig(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     providers: dict[ProviderName, ProviderConfig] = Field(default_factory=dict)
+
+    @field_validator("providers", mode="before")
+    @classmethod
+    def _names_no_key(cls, providers: object) -> object:
+        # Names are shown and kept, so what may be a key is refused without its words.
+        for name in providers if isinstance(providers, dict) else ():
+            digits = sum(letter.isdigit() for letter in str(name))
+            if len(str(name)) >= 16 and (str(name).lower().startswith(("sk-", "sk_")) or digits >= 4):
+                raise ValueError("a provider's name looks like a key: give it a short name")
+        return providers
