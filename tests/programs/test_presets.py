@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from core.agents.access import Access
+from core.agents.programs.catalogue import program_of
 from core.agents.programs.parsers import ClaudeParser, CodexParser, GeminiParser, OpencodeParser
 from core.agents.programs.pieces import Finished, Parser, Piece
+from core.agents.programs.settings import settings_of
 from core.domain.entities import Run
 from core.domain.states import RunStatus, TaskStatus
 from tests.programs.company import CLAIM, DELIVER, an_office
@@ -197,3 +200,37 @@ def gemini(code: object, why: str, kind: str = "Error") -> dict[str, object]:
 ])  # fmt: skip
 def test_a_field_of_its_own_tells_a_limit_before_any_word(end: Finished, kind: str) -> None:
     assert end.kind == kind
+
+
+READ_ONLY, WRITES = "--sandbox read-only", "--sandbox workspace-write"
+# What each word of `allow` must put on the command line or into the environment, and what must be in neither.
+ALLOWED = {
+    ("claude", "board"): ("--permission-mode manual --allowedTools mcp__opsroom", ["acceptEdits", "Bash", "bypass"]),
+    ("claude", "edits"): ("--permission-mode acceptEdits --allowedTools mcp__opsroom", ["Bash", "Web", "bypass"]),
+    ("claude", "commands"): ("acceptEdits --allowedTools mcp__opsroom Bash WebFetch WebSearch", ["bypass"]),
+    ("codex", "board"): (READ_ONLY, ["workspace-write", "writable_roots", "danger"]),
+    ("codex", "edits"): (WRITES, ["read-only", "writable_roots", "danger"]),
+    ("codex", "commands"): (f'{WRITES} -c sandbox_workspace_write.writable_roots=["/c"]', ["read-only", "danger"]),
+    ("opencode", "board"): ('{"edit":"deny","bash":"deny","webfetch":"deny","websearch":"deny"', ['"allow"']),
+    ("opencode", "edits"): ('{"edit":"allow","bash":"deny","webfetch":"deny","websearch":"deny"', ['"bash":"allow"']),
+    ("opencode", "commands"): ('{"edit":"allow","bash":"allow"', ['"external_directory":"allow"']),
+    ("gemini", "board"): ("--approval-mode default", ["auto_edit", "yolo"]),
+    ("gemini", "edits"): ("--approval-mode auto_edit", ["yolo", "--approval-mode default"]),
+    ("gemini", "commands"): ("--approval-mode yolo", ["auto_edit", "--approval-mode default"]),
+}
+
+
+def start_of(program: str, **more: object) -> str:
+    """The command line of a new session and what its environment is told, as one text."""
+    settings = settings_of({"kind": "command", "program": program, **more})
+    start = program_of(settings).start(settings, Access("http://127.0.0.1:1", "t", 1), "", [Path("/c")])
+    return "\n".join([" ".join(start.argv), *(f"{name}={text}" for name, text in sorted(start.environment.items()))])
+
+
+@pytest.mark.parametrize(("program", "allow"), ALLOWED)
+def test_what_a_program_may_do_unasked_is_told_to_it_by_its_start(program: str, allow: str) -> None:
+    told, (must, never) = start_of(program, allow=allow), ALLOWED[program, allow]
+    assert must in told
+    assert [each for each in never if each in told] == []
+    # Whoever names nothing lets it edit files, and no more.
+    assert (told == start_of(program)) == (allow == "edits")

@@ -149,6 +149,13 @@ def test_broken_requests_leave_the_server_at_work(place: Place) -> None:
 
 
 EXAMPLES = 40  # of each operation, each way, by each caller
+A_FEW = 3
+
+
+@pytest.mark.parametrize("mode", ["positive", "negative"])
+def test_schemathesis_finds_nothing_at_once(place_of_its_own: Place, mode: str) -> None:
+    """What a run is offered: the operator's operations, three times as many, are in the soak."""
+    look_by_schema(place_of_its_own, mode, 1, A_FEW)
 
 
 @pytest.mark.soak
@@ -156,6 +163,11 @@ EXAMPLES = 40  # of each operation, each way, by each caller
 @pytest.mark.parametrize("who", [0, 1], ids=["operator", "run"])
 @pytest.mark.parametrize("mode", ["positive", "negative"])
 def test_schemathesis_finds_nothing(place_of_its_own: Place, mode: str, who: int) -> None:
+    look_by_schema(place_of_its_own, mode, who, EXAMPLES)
+
+
+def look_by_schema(place: Place, mode: str, who: int, examples: int) -> None:
+    """So many requests to each operation that the document makes possible (positive), or that it forbids (negative)."""
     import schemathesis
     from schemathesis.generation import GenerationMode
     from schemathesis.specs.openapi.checks import positive_data_acceptance
@@ -163,8 +175,8 @@ def test_schemathesis_finds_nothing(place_of_its_own: Place, mode: str, who: int
     # What a schema cannot say (that M9 is a must-have of this goal) is refused with 422 though it fits the schema.
     unsaid = [positive_data_acceptance]
     schema = schemathesis.openapi.from_dict(document())
-    schema.config.base_url = place_of_its_own.url
-    headers = {"Authorization": f"Bearer {place_of_its_own.tokens[who]}"}
+    schema.config.base_url = place.url
+    headers = {"Authorization": f"Bearer {place.tokens[who]}"}
     own = offered(Role.EXECUTOR, RunKind.EXECUTE).names
     answers: Counter[int] = Counter()
     for found in schema.get_all_operations():
@@ -174,7 +186,7 @@ def test_schemathesis_finds_nothing(place_of_its_own: Place, mode: str, who: int
             continue  # a stream that does not end; what this run is not offered
 
         @settings(
-            max_examples=EXAMPLES, derandomize=True, database=None, deadline=None,
+            max_examples=examples, derandomize=True, database=None, deadline=None,
             suppress_health_check=list(HealthCheck),
         )  # fmt: skip
         @given(operation.as_strategy(generation_mode=GenerationMode(mode)))
@@ -188,6 +200,6 @@ def test_schemathesis_finds_nothing(place_of_its_own: Place, mode: str, who: int
         except Unsatisfiable:
             # Nothing can be wrong in an operation that takes nothing.
             assert mode == "negative"
-    assert sum(answers.values()) > 10 * EXAMPLES
+    assert sum(answers.values()) > 10 * examples
     # It had work to do: what was right was answered, what was wrong refused.
     assert answers[200] if mode == "positive" else answers[422]
