@@ -9,16 +9,17 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-
-from textual.binding import Binding, BindingType
-from textual.keys import KEY_NAME_REPLACEMENTS, Keys, key_to_character
+from functools import cache
+from typing import TYPE_CHECKING
 
 from tui.actions import ACTIONS, SHOWN, Hint
+
+if TYPE_CHECKING:  # what the room remembers needs the names of keys, and nothing of the library
+    from textual.binding import BindingType
 
 LISTS = "lists"
 _MODIFIERS = ("ctrl", "alt", "shift", "super")
 _SIGNS = {"plus": "+", "minus": "-", "backslash": "\\", "at": "@", "underscore": "_", "slash": "/"}
-_KNOWN = frozenset(key.value for key in Keys if key.value.isalnum()) - {"return"}
 TAKEN = {
     "tab": "goes to the next pane", "shift+tab": "goes to the pane before", "ctrl+c": "is for copying",
     "ctrl+z": "is the terminal's own", "ctrl+i": "is the same as tab in a terminal",
@@ -73,8 +74,10 @@ def room_slots() -> tuple[Slot, ...]:
     ) + lists  # fmt: skip
 
 
-def named(place: str, bindings: Sequence[BindingType]) -> list[BindingType]:
+def named(place: str, bindings: "Sequence[BindingType]") -> "list[BindingType]":
     """A screen's bindings with the ids by which the settings know them: `pause` for `act('pause')`."""
+    from textual.binding import Binding
+
     return [
         replace(each, id=f"{place}.{_name(each.action)}") if isinstance(each, Binding) else each for each in bindings
     ]
@@ -89,8 +92,10 @@ def _name(action: str) -> str:
     return "_".join((name, *(part.replace("-1", "back") for part in parts)))
 
 
-def slots_of(place: str, bindings: Sequence[BindingType]) -> tuple[Slot, ...]:
+def slots_of(place: str, bindings: "Sequence[BindingType]") -> tuple[Slot, ...]:
     """What of a screen can have other keys: its named bindings."""
+    from textual.binding import Binding
+
     return tuple(
         Slot(place, each.id.partition(".")[2], tuple(each.key.split(",")), each.description, (each.id,))
         for each in bindings
@@ -111,6 +116,14 @@ def all_slots() -> tuple[Slot, ...]:
 # ------------------------------------------------------------- the names of keys
 
 
+@cache
+def _known() -> frozenset[str]:
+    """The keys that have a name of their own."""
+    from textual.keys import Keys
+
+    return frozenset(key.value for key in Keys if key.value.isalnum()) - {"return"}
+
+
 def key_of(text: str) -> str:
     """A key as the terminal's driver names it: `question_mark` for `?`. Raises ValueError that says what is wrong."""
     *modifiers, last = text.split("+") if len(text) > 1 and not text.endswith("+") else [text]
@@ -123,12 +136,14 @@ def key_of(text: str) -> str:
 
 
 def _single(text: str) -> str:
+    from textual.keys import KEY_NAME_REPLACEMENTS
+
     if len(text) == 1 and text.isprintable() and not text.isspace() and not unicodedata.combining(text):
         if text.isalnum():
             return text
         name = unicodedata.name(text, "").lower().replace("-", "_").replace(" ", "_")
         return KEY_NAME_REPLACEMENTS.get(name, name)
-    if text in _KNOWN or text in SHOWN:
+    if text in _known() or text in SHOWN:
         return text
     raise ValueError(f"{text[:40]!r} is no key; write a letter, a sign, or a name like f5, home, ctrl+k")
 
@@ -137,8 +152,12 @@ def people_say(key: str) -> str:
     """A key as people read it: `?` for `question_mark`, `^k` for `ctrl+k`."""
     if key in SHOWN:
         return SHOWN[key]
+    if len(key) == 1:
+        return key
+    from textual.keys import key_to_character
+
     before, _, last = key.rpartition("+")
-    last = last if last in _KNOWN else _SIGNS.get(last) or key_to_character(last) or last
+    last = last if last in _known() else _SIGNS.get(last) or key_to_character(last) or last
     return f"^{last}" if before == "ctrl" else f"{before}+{last}" if before else last
 
 
