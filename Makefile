@@ -10,6 +10,9 @@ FOLDER ?= .
 
 # Agent programs that `make agents` installs and tries; unless named, all of them (tests/binaries/programs.py).
 AGENTS ?=
+# Those whose number of examples is that of the profile (tests/conftest.py).
+RANDOM_TESTS = tests/prompting/test_lines.py tests/unit/test_goal_text.py tests/unit/test_blackboard_rows.py \
+	tests/server/test_whatever_is_sent.py tests/models/test_waiting.py
 
 .PHONY: demo test agents local-model check format bench snapshots soak clean
 
@@ -52,6 +55,7 @@ snapshots: $(STAMP)
 
 soak: $(STAMP)
 	$(BIN)/python -m pytest -n $(WORKERS) -m 'soak and not agents'
+	$(BIN)/python -m pytest -n $(WORKERS) -m 'not soak' --hypothesis-profile soak $(RANDOM_TESTS)
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

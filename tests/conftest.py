@@ -10,9 +10,15 @@ import shutil
 import sys
 from pathlib import Path
 
+from hypothesis import settings
+
 MEMORY = Path("/dev/shm")  # Linux keeps it in memory
 ROOM = 2 * 1024**3  # bytes; containers often have 64 MB there
 
+# How many examples Hypothesis tries where a test says nothing of its own; `make soak` asks for the second.
+settings.register_profile("few", settings(), max_examples=40)
+settings.register_profile("soak", settings(), max_examples=200)
+settings.load_profile("few")
 gc.set_threshold(200_000, 20, 100)
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -31,4 +37,10 @@ if _holds_folders(MEMORY):
 
 def pytest_collection_finish() -> None:
     """What was collected stays to the end: nobody looks for garbage among it."""
+    gc.freeze()
+
+
+def pytest_sessionfinish() -> None:
+    """One look is enough: pytest takes five at its end, over all that a worker has gathered."""
+    gc.collect()
     gc.freeze()

@@ -1,7 +1,7 @@
 """When a server may be asked again, by its own words."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.agents.models.cooldown import Cooldowns
@@ -43,7 +43,6 @@ def test_what_headers_tell(headers: dict[str, str], body: str, wait: float | Non
     assert until == (None if wait is None else START + wait)
 
 
-@settings(max_examples=50)
 @given(st.dictionaries(
     st.sampled_from(["retry-after", "retry-after-ms", "x-ratelimit-reset", "anthropic-ratelimit-tokens-reset"]),
     st.text("0123456789.smhd:TZ-+ ,GMTueNov\u0663", max_size=24) | st.datetimes().map(str),

@@ -24,7 +24,7 @@ TEXT = st.lists(
 ).map("".join)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(deadline=None)
 @given(items=st.lists(st.tuples(TEXT, TEXT), max_size=4))
 def test_only_the_program_writes_at_the_margin_and_at_the_first_indent(items: list[tuple[str, str]]) -> None:
     shown = visible("\n".join(entry(f"T1: {title}", f"Why: {why}") for title, why in items))

@@ -108,7 +108,7 @@ def requests(draw: st.DrawFn) -> tuple[str, str, bytes | None]:
     return row.method, path, as_bytes
 
 
-@settings(max_examples=100, derandomize=True, database=None, deadline=None, suppress_health_check=QUIET)
+@settings(derandomize=True, database=None, deadline=None, suppress_health_check=QUIET)
 @given(requests(), st.integers(0, 2))
 def test_whatever_is_sent_has_an_answer(place: Place, request: tuple[str, str, bytes | None], who: int) -> None:
     method, path, content = request

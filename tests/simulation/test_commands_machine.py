@@ -10,7 +10,7 @@ class TestCommands(CommandsMachine.TestCase):  # type: ignore[misc,name-defined]
     """A short search for every run of the tests."""
 
     settings = settings(
-        max_examples=6, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck), database=None
+        max_examples=4, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck), database=None
     )
 
 

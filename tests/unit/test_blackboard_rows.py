@@ -78,7 +78,7 @@ STEP = st.tuples(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(STEP, max_size=40))
 def test_the_tables_are_a_fold_of_the_events(steps: list[tuple[str, str, int, TaskStatus]]) -> None:
     connection = in_memory()

@@ -24,7 +24,7 @@ def test_a_goal_comes_back_as_it_was() -> None:
     assert read_text(to_text(DRAFT), ["M1", "M2", "M3"]) == (DRAFT, [])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(deadline=None)
 @given(
     title=LINE,
     description=st.lists(LINES, max_size=5).map(lambda lines: "\n".join(lines).strip("\n")),
