@@ -109,7 +109,10 @@ def return_autonomy(act: Act, command: ReturnAutonomy) -> Answer:
     company, spent = act.tx.get(Company, COMPANY_ID), spent_today(act.tx)
     limit = limit_reached(company, spent)
     if company.autonomy != Autonomy.B or limit is None:
-        raise Conflict(f"The company is at stage {company.autonomy}, and no limit is reached.", "")
+        raise Conflict(
+            f"The company is at stage {company.autonomy}, and no limit is reached.",
+            "Set the stage with SetAutonomy instead.",
+        )
     why = why_limited(limit, company, spent)
     company = act.tx.update(
         company, "AutonomyReturned", autonomy=Autonomy.A, told={"limit": str(limit), "why": why}

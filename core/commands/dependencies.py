@@ -37,7 +37,7 @@ def add_dependency(act: Act, task_id: int, dependency: Dependency) -> TaskDep:
             f"{task.name_tag} cannot wait for {target.name_tag}: that would be a circle.", "Leave this dependency out."
         )
     if tx.value("SELECT 1 FROM task_deps WHERE task_id = :t AND depends_on = :d", t=task.id, d=target.id) is not None:
-        raise Conflict(f"{task.name_tag} waits for {target.name_tag} already.", "")
+        raise Conflict(f"{task.name_tag} waits for {target.name_tag} already.", "Nothing is to be done.")
     failed = target.status in TASK_FINAL and target.status != TaskStatus.DONE
     if failed and dependency.on_fail == OnFail.CANCEL:
         raise Conflict(f"{target.name_tag} is {target.status} and will never be done.", "Depend on its retry instead.")
@@ -94,7 +94,7 @@ def waive_dependency(act: Act, command: WaiveDependency) -> Answer:
         TaskDep, "task_id = :task AND depends_on = :on AND met = 0", task=command.task, on=command.depends_on
     )
     if not edges:
-        raise Conflict(f"T{command.task} does not wait for T{command.depends_on}.", "")
+        raise Conflict(f"T{command.task} does not wait for T{command.depends_on}.", "Read what it waits for: ReadTask.")
     clear_review(act, act.tx.get(Goal, goal_id))
     meet_dependency(act, edges[0])
     cover_tasks(act, goal_id)

@@ -33,7 +33,10 @@ def open_turn(act: Act, command: OpenTurn) -> Answer:
     number = 1 if last is None else last.number + 1
     if last is not None and last.outcome != TurnOutcome.GOES_ON:
         state = "open" if last.ended_at is None else f"over: {last.outcome}"
-        raise Conflict(f"The discussion of {goal.name_tag} has turn {last.number} {state}.", "")
+        raise Conflict(
+            f"The discussion of {goal.name_tag} has turn {last.number} {state}.",
+            "Let it end, or read the goal again: ReadGoal.",
+        )
     if number > DISCUSSION_TURNS:
         raise Conflict(f"{goal.name_tag} has used its {DISCUSSION_TURNS} turns.", "The coordinator rules.")
     agents = tuple(act.tx.get(AgentRecord, agent).id for agent in dict.fromkeys(command.agents))
@@ -92,7 +95,7 @@ def close_turn(act: Act, command: CloseTurn) -> Answer:
     goal = act.tx.get(Goal, turn.goal_id)
     _require_planning(goal)
     if turn.ended_at is not None:
-        raise Conflict(f"Turn {turn.number} of {goal.name_tag} is over.", "")
+        raise Conflict(f"Turn {turn.number} of {goal.name_tag} is over.", "Read the goal again: ReadGoal.")
     brought = _brought(act, turn)
     lacks = missing(goal, _tasks_of(act, goal))
     outcome = outcome_of(turn.number, _heard(act, turn), sum(brought.values()), len(lacks))
@@ -197,7 +200,7 @@ def waive_decision(act: Act, command: WaiveDecision) -> Answer:
     if goal.status in GOAL_FINAL or goal.status == GoalStatus.ARCHIVED:
         raise Conflict(f"{goal.name_tag} is {goal.status}: there is nothing to waive.", GOAL.hint(goal.status))
     if decision.waived_by:
-        raise Conflict(f"Decision {decision.id} is waived already, by {decision.waived_by}.", "")
+        raise Conflict(f"Decision {decision.id} is waived already, by {decision.waived_by}.", "Nothing is to be done.")
     act.tx.update(decision, "DecisionWaived", waived_by=HUMAN)
     comment = say(
         act, "DecisionWaiverWritten", CommentKind.DIALOGUE, f"Decision {decision.id} is waived: {command.reason}",

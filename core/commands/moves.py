@@ -83,7 +83,7 @@ def _end_runs_of(act: Act, task: Task) -> None:
 def kill_run(act: Act, run: Run, detail: str) -> Run:
     """End a live run; the dispatcher sees the event and ends its process."""
     if run.status not in RUN_LIVE:
-        raise Conflict(f"{run.name_tag} has already ended ({run.status}).", "")
+        raise Conflict(f"{run.name_tag} has already ended ({run.status}).", "Nothing is to be ended.")
     leave_unheard(act, run)
     end_permissions(act, run, f"{run.name_tag} was ended")
     return act.tx.update(

@@ -230,12 +230,17 @@ def answer_permission(act: Act, command: AnswerPermission) -> Answer:
 def _require_waiting(act: Act, approval: Approval) -> None:
     """Raises Conflict when it is decided, or its run has ended: whoever would hear the answer is gone."""
     if approval.status == ApprovalStatus.CANCELLED:
-        raise Conflict(f"{approval.name_tag} is over: {approval.note}. Nothing was allowed.", "")
+        raise Conflict(
+            f"{approval.name_tag} is over: {approval.note}. Nothing was allowed.",
+            "If its agent still wants it, a later run asks anew.",
+        )
     require_pending(approval)
     run = act.tx.find(Run, approval.run_id)
     if run is None or run.status not in RUN_LIVE:
         ended = "its run" if run is None else f"{run.name_tag} ({run.status})"
-        raise Conflict(f"{approval.name_tag} is over: {ended} has ended.", "")
+        raise Conflict(
+            f"{approval.name_tag} is over: {ended} has ended.", "If its agent still wants it, a later run asks anew."
+        )
 
 
 @answers(ApprovalKind.PERMISSION)
@@ -261,7 +266,7 @@ class WithdrawPermission(Command):
 def withdraw_permission(act: Act, command: WithdrawPermission) -> Answer:
     approval = act.tx.get(Approval, command.approval)
     if approval.kind != ApprovalKind.PERMISSION or approval.run_id != act.own_run().id:
-        raise Forbidden(f"{approval.name_tag} is not a question of your run.", "")
+        raise Forbidden(f"{approval.name_tag} is not a question of your run.", "Withdraw only what your own run asked.")
     if approval.status != ApprovalStatus.PENDING:
         return {"id": approval.id, "status": str(approval.status)}
     APPROVAL.require(

@@ -150,7 +150,7 @@ class Act:
     def own_run(self) -> Run:
         """The run of the acting agent. Raises Forbidden for anybody else."""
         if self.run is None:
-            raise Forbidden("Only an agent's run can do this.", "")
+            raise Forbidden("Only an agent's run can do this.", "Send it with the token of a run at work.")
         return self.run
 
     def require_own_goal(self, goal_id: int) -> None:
@@ -168,7 +168,7 @@ class Act:
     def own_agent(self) -> AgentRecord:
         """The acting agent. Raises Forbidden for anybody else."""
         if self.agent is None:
-            raise Forbidden("Only an agent can do this.", "")
+            raise Forbidden("Only an agent can do this.", "Send it with the token of a run at work.")
         return self.agent
 
 

@@ -71,7 +71,7 @@ def queue_run(act: Act, command: QueueRun) -> Answer:
     if command.mention_id is not None:
         mention = tx.get(Mention, command.mention_id)
         if mention.status != MentionStatus.PENDING:
-            raise Conflict(f"Mention {mention.id} is {mention.status}.", "")
+            raise Conflict(f"Mention {mention.id} is {mention.status}.", "Mention the agent again in a new comment.")
         tx.update(mention, "MentionTaken", status=MentionStatus.WOKEN, run_id=run.id)
     return {"id": run.id, "queued": True}
 
@@ -91,7 +91,7 @@ def _bind(act: Act, run: Run, task_id: int) -> None:
     if task.plan_until is not None:
         raise Conflict(f"The plan of {task.name_tag} stands open for objection.", "Wait for its window.")
     if task.status not in _HELD or task.assignee_id != run.agent_id or task.current_run is not None:
-        raise Conflict(f"{task.name_tag} is not waiting for a run of A{run.agent_id}.", "")
+        raise Conflict(f"{task.name_tag} is not waiting for a run of A{run.agent_id}.", "Assign it first: AssignTask.")
     act.tx.update(task, "TaskRunQueued", touch=False, current_run=run.id)
 
 

@@ -112,7 +112,7 @@ class Play:
             (thing.goal_id for thing in (assigned.round, assigned.task) if thing is not None), None
         )
         if number is None:
-            raise NotFound(f"{self.run.name_tag} is about no goal.", "")
+            raise NotFound(f"{self.run.name_tag} is about no goal.", "Name the goal.")
         return (await self.find(Goal, "id = :id", id=number))[0]
 
     async def task_now(self) -> Task:

@@ -179,6 +179,7 @@ async def test_every_refusal_says_what_to_do(tmp_path: Path) -> None:
         for method, path, body, expected, words in REFUSED:
             found = await client.request(method, path, content=body)
             assert error_of(found) == expected, (path, found.text)
+            assert found.json()["error"]["hint"], (path, found.text)
             assert words in found.text, (path, found.text)
         assert await served.company.board.readers.last_event() == before
 
