@@ -307,7 +307,7 @@ class Dispatcher:
             kind = str(assignment.agent.runner.get("kind", ""))
             runner = self._runners.get(kind)
             if runner is None:
-                return Outcome(RunStatus.FAILED, "no_runner", f"there is no runner of kind {kind!r} in this program")
+                return Outcome(RunStatus.FAILED, "no_runner", self._no_runner(kind, assignment.agent.slug))
 
             async def note_process(pid: int, started: int) -> None:
                 await self._door.execute(DISPATCHER, RecordProcess(run=run.id, pid=pid, pid_started=started))
@@ -360,8 +360,8 @@ class Dispatcher:
             except TimeoutError:
                 if not limit.expired():  # a wait of the runner's own, not ours
                     raise
-                took = f"it took longer than {self._caps.run_seconds:g} s"
-                outcome = Outcome(RunStatus.TIMED_OUT, "wall_time", took)
+                took = f"it took longer than {self._caps.run_seconds:g} s; run_seconds in [caps] of company.toml"
+                outcome = Outcome(RunStatus.TIMED_OUT, "wall_time", f"{took} allows more")
         except Fenced as error:
             outcome = Outcome(RunStatus.FAILED, "fenced", error.message)
         except OpsroomError as error:
@@ -373,6 +373,11 @@ class Dispatcher:
         outcome = replace(outcome, detail=scrub(outcome.detail, known), session=scrub(outcome.session, known))
         say("outcome", {"status": str(outcome.status), "exit": outcome.exit_kind, "detail": outcome.detail})
         return outcome
+
+    def _no_runner(self, kind: str, agent: str) -> str:
+        has = ", ".join(self._runners) or "none"
+        why = f"there is no runner of kind {kind!r} in this program (it has: {has})"
+        return f"{why}; change what it runs on: opsroom agent edit DIR {agent} --runner KIND"
 
     def _asking(self, actor: Agent, clock: RunClock, say: Callable[[str, dict[str, Any]], None]) -> Asking:
         """How this run asks the operator for permissions."""

@@ -7,7 +7,7 @@ from core.domain.states import RunKind
 
 def not_done(turns: int) -> str:
     """Why a run was ended that has used up its turns."""
-    return f"it was not done after {turns} turn{'' if turns == 1 else 's'}"
+    return f'it was not done after {turns} turn{"" if turns == 1 else "s"} ("turns" of its runner)'
 
 
 async def block_task(assignment: Assignment, desk: Desk, why: str) -> None:

@@ -47,6 +47,9 @@ async def test_a_program_that_dies_or_speaks_something_else_says_why(
     run, _ = await ended(tmp_path, code)
     assert (run.status, run.exit_kind) == (status, exit_kind)
     assert words in run.detail
+    assert {"protocol": "check that its command", "no_result": "opsroom doctor DIR --call"}.get(
+        exit_kind, ""
+    ) in run.detail
 
 
 async def test_what_cannot_be_started_says_so(tmp_path: Path) -> None:
@@ -69,6 +72,7 @@ async def test_a_program_that_hangs_is_ended_with_all_that_it_started(
 ) -> None:
     run, _ = await ended(tmp_path, FORKS + code, **limits)
     assert (run.status, run.exit_kind) == (RunStatus.TIMED_OUT, exit_kind)
+    assert f'"{next(iter(limits))}" of its runner' in run.detail
 
 
 async def test_a_killed_run_is_asked_to_end_its_turn_and_leaves_no_process(tmp_path: Path) -> None:

@@ -91,6 +91,7 @@ async def test_a_run_that_takes_too_long_is_ended(tmp_path: Path) -> None:
         simulation.dispatcher._caps = Caps(run_seconds=0.05)
         run = await run_once(simulation, act)
         assert (run.status, run.exit_kind, ended) == (RunStatus.TIMED_OUT, "wall_time", [run.id])
+        assert "run_seconds in [caps] of company.toml" in run.detail
 
 
 async def test_an_agent_whose_runner_is_not_here_fails_and_says_so(simulation: Simulation) -> None:
@@ -101,6 +102,7 @@ async def test_an_agent_whose_runner_is_not_here_fails_and_says_so(simulation: S
     run = (await simulation.board.readers.entities(Run, "true"))[0]
     assert (run.status, run.exit_kind) == (RunStatus.FAILED, "no_runner")
     assert "'rehearsal'" in run.detail
+    assert "opsroom agent edit DIR" in run.detail
 
 
 async def test_a_run_killed_between_its_start_and_its_first_act_does_nothing(simulation: Simulation) -> None:

@@ -22,9 +22,16 @@ class Ended(Exception):
         self.outcome = outcome
 
 
+_NEXT = {
+    "line": "look at what it wrote to standard error, in the transcript",
+    "protocol": "check that its command speaks the Agent Client Protocol, and its version",
+    "unsupervised": 'name a mode in which it asks as "mode", or let it act unasked: "unsupervised": true',
+}
+
+
 def failed(kind: str, why: str) -> Ended:
-    """It failed."""
-    return Ended(Outcome(RunStatus.FAILED, kind, why))
+    """It failed; what to do about it is added."""
+    return Ended(Outcome(RunStatus.FAILED, kind, f"{why}; {_NEXT[kind]}" if kind in _NEXT else why))
 
 
 def stopped(reason: str) -> Ended | None:

@@ -184,7 +184,9 @@ class _Work:
         try:
             await within(self._settings.start_s, self._desk.worked_s, self._open(session))
         except TimeoutError:
-            waited = f"its session did not begin within {self._settings.start_s:g} s"
+            waited = (
+                f'its session did not begin within {self._settings.start_s:g} s; "start_s" of its runner allows more'
+            )
             raise Ended(Outcome(RunStatus.TIMED_OUT, "start", waited)) from None
         prompt = f"{self._assignment.prompt.text}\n\n{self._access.told(self._assignment.company.locale)}\n"
         reminders = 0

@@ -74,14 +74,15 @@ class Meter:
         """Which limit of the run is reached (its name and why), both empty if none is."""
         settings = self._settings
         if self.tokens_in + self.tokens_out >= settings.tokens:
-            return "tokens", f"it used {self.tokens_in + self.tokens_out:,} tokens; {settings.tokens:,} are its limit"
+            used = f"it used {self.tokens_in + self.tokens_out:,} tokens; {settings.tokens:,} are its limit"
+            return "tokens", f'{used} ("tokens" of its runner)'
         if settings.cost_micros is None:
             return "", ""
         if self.unknown:
             return "cost", f"its money is limited, and {self.unknown_words}"
         if self.cost_micros >= settings.cost_micros:
             spent, limit = self.cost_micros / 1_000_000, settings.cost_micros / 1_000_000
-            return "cost", f"it cost ${spent:.4f}; ${limit:.4f} is its limit"
+            return "cost", f'it cost ${spent:.4f}; ${limit:.4f} is its limit ("cost_micros" of its runner)'
         return "", ""
 
     @property

@@ -9,6 +9,7 @@ from core.agents.runner import Outcome
 from core.domain.states import RunStatus
 
 _REASON = 300
+_TRY = "try it with one call: opsroom doctor DIR --call"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ def _trouble(facts: Facts) -> Outcome | None:
         told = facts.errors.strip() or facts.last_words.strip()
         return Outcome(RunStatus.FAILED, kind, f"{end.words}: {_end_of(told)}" if told else end.words)
     if facts.needs_result and finished is None:
-        return Outcome(RunStatus.FAILED, "no_result", "it ended without a result, although with exit code 0")
+        return Outcome(RunStatus.FAILED, "no_result", f"it ended without a result, although with exit code 0; {_TRY}")
     return None
 
 

@@ -65,5 +65,7 @@ class Limits:
         silence = self._heard + self._silence_s - now
         wall = math.inf if self._wall_s is None else self._began + self._wall_s - now
         if wall <= silence:
-            return wall, Outcome(RunStatus.TIMED_OUT, "wall_time", f"it took longer than {self._wall_s:g} s")
-        return silence, Outcome(RunStatus.TIMED_OUT, "silence", f"it was silent for {self._silence_s:g} s")
+            took = f'it took longer than {self._wall_s:g} s; "wall_s" of its runner allows more'
+            return wall, Outcome(RunStatus.TIMED_OUT, "wall_time", took)
+        still = f'it was silent for {self._silence_s:g} s; "silence_s" of its runner allows more'
+        return silence, Outcome(RunStatus.TIMED_OUT, "silence", still)
