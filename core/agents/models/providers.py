@@ -49,11 +49,6 @@ class ProviderConfig(BaseModel):
             raise ValueError("a key stands in no setting, only where it comes from: env:NAME, file:PATH, keyring:…")
         return key
 
-    @property
-    def wires_words(self) -> str:
-        """'openai, responses'."""
-        return ", ".join(self.wires)
-
     def asked_instead(self, model: str) -> str:
         """The model that is asked when a program asks for this one. Raises Invalid for one that may not be asked."""
         renamed = next((to for name, to in self.rename.items() if fnmatchcase(model, name)), None)
