@@ -53,6 +53,7 @@ def dispatch_goal(act: Act, command: DispatchGoal) -> Answer:
     if goal.exploring:
         raise Conflict(f"{goal.name_tag} is draft and still talked over; it was not dispatched.", "Say ready first.")
     unattended = Who.SYSTEM in act.capacities
+    # Asked before the draft tasks are looked at, and refused with the goal's name (S1-14).
     if not is_reviewed(goal) and not unattended:
         raise Conflict(
             f"{goal.name_tag} {goal.title!r} was drafted by {goal.created_by} and no person has reviewed exactly this"

@@ -1,4 +1,7 @@
-"""Mail: letters to the operator wait for an answer; an exchange without end goes to a person (C-18, F7)."""
+"""Mail: letters to the operator wait for an answer; an exchange without end goes to a person (C-18, F7).
+
+It stands on the board as all words do: agents have no side channel (S3-05).
+"""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Commands that make and change tasks and their dependencies. Moves by the assignee are in `work`."""
+"""Commands that make and change tasks and their dependencies, also by agents (S2-43). Moves by the assignee: `work`."""
 
 from collections.abc import Sequence
 from dataclasses import replace

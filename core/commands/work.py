@@ -1,4 +1,4 @@
-"""What an agent does with a task through its run: claim, start, submit, fail, block, ask."""
+"""What an agent does with a task through its run: claim (S2-43), start, submit, fail, block, ask."""
 
 from typing import Any, Literal
 

@@ -1,4 +1,8 @@
-"""Turns facts into layers: every value fenced, as much of each list as `Cut` leaves. Pure."""
+"""Turns facts into layers: every value fenced, as much of each list as `Cut` leaves. Pure.
+
+Together they are the prompt of S2-27: the task as it was given, its limits, the board's calls, rules of conduct, and
+what success is. What tasks before it delivered stands in summaries (S3-31).
+"""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,7 @@
 """Which commands and queries a run is offered: of all that its role may send, what makes sense in its kind of run.
 
 The API part of prompts and the tools of chat agents are made from it. The door still decides about each call; what is
-not offered is not forbidden, it is only not told.
+not offered is not forbidden, it is only not told. Whatever an agent is expected to use is told to it (S1-22).
 """
 
 import json

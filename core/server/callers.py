@@ -1,4 +1,7 @@
-"""Who sends a request: the operator or one run, by a bearer token. Tokens are kept as hashes, in this process alone."""
+"""Who sends a request: the operator or one run, by a bearer token. Tokens are kept as hashes, in this process alone.
+
+The token of a run is bound to its agent (S1-23), to the run and to its fence (C-19).
+"""
 
 import hashlib
 import os

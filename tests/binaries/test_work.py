@@ -1,4 +1,4 @@
-"""Each real program claims a task, works, hands off and submits: real company, board, server and runner."""
+"""Each real program claims a task, works, hands off and submits (S4-19): real company, board, server and runner."""
 
 from pathlib import Path
 
