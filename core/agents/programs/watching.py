@@ -156,13 +156,13 @@ class Watch:
         await self._desk.spent(tally.tokens_in, tally.tokens_out, tally.cost_micros)
         if tally.tokens_in + tally.tokens_out >= self._settings.tokens:
             told = f"it used {tally.tokens_in + tally.tokens_out:,} tokens; {self._settings.tokens:,} are its limit"
-            self._stop(Outcome(RunStatus.FAILED, "tokens", told))
+            self._stop(Outcome(RunStatus.FAILED, "tokens", f'{told} ("tokens" of its runner)'))
         limit = self._settings.cost_micros
         if limit is not None and tally.unknown:
             self._stop(Outcome(RunStatus.FAILED, "cost", "its money is limited, and it tells no cost"))
         elif limit is not None and tally.cost_micros >= limit:
             told = f"it cost ${tally.cost_micros / 1_000_000:.4f}; ${limit / 1_000_000:.4f} is its limit"
-            self._stop(Outcome(RunStatus.FAILED, "cost", told))
+            self._stop(Outcome(RunStatus.FAILED, "cost", f'{told} ("cost_micros" of its runner)'))
 
 
 class Tally:
