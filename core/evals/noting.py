@@ -67,6 +67,22 @@ class NotingDesk(Desk):
         """As of any desk."""
         self._inner.heard()
 
+    async def may_go_on(self) -> None:
+        """As of any desk."""
+        await self._inner.may_go_on()
+
+    async def remark(self) -> str:
+        """As of any desk."""
+        return await self._inner.remark()
+
+    async def remark_now(self) -> str | None:
+        """As of any desk."""
+        return await self._inner.remark_now()
+
+    def remarks_reached(self) -> None:
+        """As of any desk."""
+        self._inner.remarks_reached()
+
     async def start(self, *argv: str, cwd: Path | None = None) -> Child:
         """As of any desk."""
         return await self._inner.start(*argv, cwd=cwd)

@@ -149,7 +149,7 @@ async def test_the_answer_to_a_call_is_that_of_the_board(tmp_path: Path, model: 
 async def test_turns_and_calls_are_bounded(tmp_path: Path, model: Model) -> None:
     model.replies(*(calling((name, {})) for name in ("Dance", "Sing", "Jump")))
     found = await played(tmp_path, model, turns=3)
-    assert "the run failed: it was not done after 3 turns" in found.why
+    assert 'the run failed: it was not done after 3 turns ("turns" of its runner)' in found.why
     assert len(model.requests) == 3
     assert (found.tokens_in, found.tokens_out) == (300, 30)
 
@@ -157,7 +157,7 @@ async def test_turns_and_calls_are_bounded(tmp_path: Path, model: Model) -> None
 async def test_the_end_of_a_single_turn_is_told_of_one(tmp_path: Path, model: Model) -> None:
     model.replies(calling(("Dance", {})))
     found = await played(tmp_path, model, turns=1)
-    assert "the run failed: it was not done after 1 turn" in found.why
+    assert 'the run failed: it was not done after 1 turn ("turns" of its runner)' in found.why
 
 
 async def test_too_many_calls_in_a_turn_end_the_run(tmp_path: Path, model: Model) -> None:
