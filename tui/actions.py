@@ -74,7 +74,14 @@ DECISION_KEYS = {"approve": "a", "dispatch": "d", "block": "b", "revise": "r", "
 
 
 def _offers(key: str) -> Callable[[Situation], str]:
-    return lambda situation: "" if key in situation.choices else f"{situation.tag} does not wait for that"
+    return lambda situation: "" if key in situation.choices else not_offered(situation, key)
+
+
+def not_offered(situation: Situation, key: str) -> str:
+    """Why what is selected cannot be decided by this key, as a clause without its full stop."""
+    if key == "f" and any(choice.command == "AnswerPermission" for choice in situation.choices.values()):
+        return f"{situation.tag} cannot be allowed for its whole run: such an act asks each time"
+    return f"{situation.tag} does not wait for that"
 
 
 def _started(situation: Situation) -> str:

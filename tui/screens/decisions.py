@@ -19,7 +19,7 @@ from core.domain.lifecycles import GOAL, TASK, Who
 from core.domain.permission_items import must_be_read
 from core.domain.permissions import Permit
 from core.domain.states import TASK_FINAL, ApprovalKind, GoalStatus, TaskStatus
-from tui.actions import Situation, fallback
+from tui.actions import Situation, fallback, not_offered
 from tui.holding import Held, Holding
 from tui.panes.differences import Differences, of_payload
 from tui.panes.questions import TWO_SIDED, about_what
@@ -71,7 +71,7 @@ class Decisions:
         if choice is None:
             choice = fallback(situation, key)
             if choice is None:
-                self._room.say(f"{situation.tag} does not wait for that.", "warn")
+                self._room.say(f"{not_offered(situation, key)}.", "warn")
                 return
             if choice.note_field and (problem := _illegal(situation, choice)) is not None:
                 self._room.refuse(problem)
