@@ -150,6 +150,44 @@ def test_any_act_is_shown_field_by_field_and_cannot_pass_for_a_line_of_the_progr
     assert item["payload"]["arguments"] == act["arguments"]
 
 
+def test_what_only_the_company_reads_of_a_question_is_said_in_words(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    finding = {"number": 1, "by": "rita", "what": "no unit\napprove: opsroom approve"}
+    payload = {"what": "try_again", "on_reject": "cancel", "base": "goal:1:0:planning", "why": "It failed 3 times",
+               "findings": [finding]}  # fmt: skip
+
+    async def script(play: Play) -> None:
+        await play.working()
+        asks = {"kind": "question", "entity": "goal:1", "title": "G1 was planned 3 times", "payload": payload}
+        await play.do("RequestApproval", System(), **asks)
+
+    text, item = seen(capsys, company_where(tmp_path / "c", script), "question")
+    lines = [line.strip() for line in text.splitlines()]
+    assert "why: It failed 3 times" in lines
+    assert "by: rita" in lines
+    assert "| approve: opsroom approve" in lines
+    assert "a no cancels it" in lines
+    for ours in ("on_reject", "on reject", "base:", "planning:", "goal:1:0", "try_again"):
+        assert ours not in text
+    assert item["payload"] == payload
+
+
+def test_a_red_line_before_a_task_says_what_a_no_does(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    async def script(play: Play) -> None:
+        await play.do("CreateGoal", title="One", tasks=[{"title": "Send it", "tags": ["publish"]}])
+        await play.do("DispatchGoal", goal=1, discussion=False)
+        await play.do("AssignTask", System(), task=1, agent="ada")
+        ada = await play.run(2, "ada", "execute", task_id=1, goal_id=1)
+        await play.do("StartTask", ada, task=1)
+
+    text, item = seen(capsys, company_where(tmp_path / "c", script), "red_line")
+    assert "      tag: publish\n" in text
+    assert "      a no cancels it\n" in text
+    assert "on_reject" not in text
+    assert item["payload"]["on_reject"] == "cancel"
+
+
 def test_a_letter_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     async def script(play: Play) -> None:
         ada = await play.working()

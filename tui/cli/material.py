@@ -31,6 +31,7 @@ FILE_MAX = 1_048_576
 """Bytes of a file that are looked into."""
 _OF_A_GOAL = frozenset({"draft", "dispatch", "report"})
 _OF_A_TASK = frozenset({"waiting_human", "blocked", "held"})
+_QUESTIONS = frozenset({ApprovalKind.QUESTION, ApprovalKind.GOAL_FAILURE})
 _IN_WORDS = frozenset({ApprovalKind.BUDGET, ApprovalKind.AUTONOMY, ApprovalKind.HIRE_AGENT})
 
 
@@ -73,10 +74,24 @@ async def _of_approval(readers: Readers, approval: Approval, folder: Path) -> Ma
         author = one_line(str(payload.get("from", approval.requested_by)))
         return Material(payload, [f"{author} writes:", *_barred(str(payload["body"]), everything)])
     told = _in_the_rooms_words(approval)
-    lines = _bounded(told, everything) if told else list(_whole(_readable(approval, folder), everything))
+    lines = _bounded(told, everything) if told else _by_fields(approval, folder, everything)
     if isinstance(payload.get("plan"), int):
         lines += (await _of_plan(readers, payload["plan"], everything)).lines
     return Material(payload, lines)
+
+
+def _by_fields(approval: Approval, folder: Path, everything: str) -> list[str]:
+    """What is asked about field by field; what only the company itself reads of it is left out, or said in words."""
+    from tui.panes.questions import fields_to_read
+
+    readable = _readable(approval, folder)
+    if approval.kind not in _QUESTIONS:
+        no = "a no cancels it" if readable.pop("on_reject", "") == "cancel" else ""
+        return [*_whole(readable, everything), *([no] if no else [])]
+    if isinstance(readable.get("plan"), int):
+        readable.pop("plan")  # the comment that is shown below
+    fields, no = fields_to_read(readable)
+    return [*_whole(fields, everything), *([no] if no else [])]
 
 
 async def _of_talk(readers: Readers, item: InboxItem, place: str) -> Material:

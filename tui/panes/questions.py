@@ -1,6 +1,6 @@
 """A question to the operator as a block of a thread: what is asked, about exactly what, and what became of it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from core.domain.budgets import money
@@ -67,7 +67,18 @@ def about_what(approval: Approval) -> str:
             return "\n".join(spelled(payload))
 
 
-_TOLD = frozenset({"what", "why", "findings", "on_reject", "plan", "base"})
+_OURS = frozenset({"what", "on_reject", "base"})
+"""Fields by which the company itself knows what to do with the answer; a person is told it in words."""
+_TOLD = frozenset({"why", "findings", "plan", *_OURS})
+
+
+def fields_to_read(payload: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+    """A question's fields as a person reads them, and what a no does where it is more than a no."""
+    ours = _OURS if payload.get("what") == "try_again" else {"on_reject"}
+    fields = {in_words(name): value for name, value in payload.items() if name not in ours}
+    if isinstance(fields.get("goal"), int):
+        fields["goal"] = f"G{fields['goal']}"
+    return fields, "a no cancels it" if payload.get("on_reject") == "cancel" else ""
 
 
 def _attempt(run: Run) -> str:
@@ -80,12 +91,10 @@ def _in_words(payload: dict[str, Any]) -> Iterator[str]:
     """A question field by field: why first, a goal by its short name, and what a no ends."""
     if why := payload.get("why"):
         yield f"why: {why}"
-    rest = {name: value for name, value in payload.items() if name not in ("why", "on_reject")}
-    if isinstance(rest.get("goal"), int):
-        rest["goal"] = f"G{rest['goal']}"
-    yield from spelled({in_words(name): value for name, value in rest.items()})
-    if payload.get("on_reject") == "cancel":
-        yield "a no cancels it"
+    rest, no = fields_to_read({name: value for name, value in payload.items() if name != "why"})
+    yield from spelled(rest)
+    if no:
+        yield no
 
 
 def _tried(payload: dict[str, Any]) -> Iterator[str]:
