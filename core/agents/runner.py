@@ -70,6 +70,7 @@ class Told(StrEnum):
     """What a runner tells of a run while it works, beside its texts and calls: the kinds of a transcript's lines."""
 
     NOTICE = "notice"  # why it waits, goes on or begins anew: `text`
+    PLAN = "plan"  # what a program means to do, a line a step below a heading: `text`
     REFUSED = "refused"  # a call that was not carried out: `command`, `error`
     THOUGHT = "thought"  # the begin of what a model thought: `text`
     USAGE = "usage"  # of one answer: `tokens_in`, `tokens_out`, `cost` (micros, or "unknown")

@@ -1,10 +1,12 @@
-"""What the operator can do with a run at work, by its runner's kind: speak, pause, go on with its session. Pure."""
+"""What the operator can do with a run, by its runner: speak, pause, go on with its session, take its terminal. Pure."""
 
 from collections.abc import Mapping
 from typing import Any
 
 # Their runners take words up between turns, and hold before a turn.
 HEARING = frozenset({"chat", "acp"})
+# Programs of the catalogue that go on with a session in a terminal of their own.
+IN_TERMINAL = frozenset({"claude", "codex", "opencode"})
 REMARKS_WAITING = 20
 
 
@@ -31,3 +33,16 @@ def cannot_continue(runner: Mapping[str, Any]) -> str:
             return "is a script of your own, which has no sessions"
         case kind:
             return f"works by a runner of the kind {kind or 'unknown'!r}, whose sessions end with their run"
+
+
+def no_terminal(runner: Mapping[str, Any]) -> str:
+    """Why the terminal cannot be given to the program of this runner, to be said after its agent's name; empty if it
+    can."""
+    kind, program = runner.get("kind") or "unknown", str(runner.get("program", "script"))
+    if kind not in ("command", "acp"):
+        return f"works by a runner of the kind {kind!r}, which is no program for a terminal"
+    if program == "script":
+        return "is a program of your own, of which no way to go on in a terminal is known"
+    if program not in IN_TERMINAL:
+        return f"works by {program[:40]!r}, which does not go on with a session in a terminal"
+    return "asks its model through the gateway, with the token of a run" if runner.get("gateway") else ""

@@ -151,7 +151,7 @@ def work(prompt):
         ("tool", "t"), ("result", "t"), ("tool", "unknown"), ("result", "unknown")
     ]  # fmt: skip
     notices = [each["text"] for each in told if each["kind"] == "notice"]
-    assert "its plan:\n[x] read\n[ ] write" in notices
+    assert [each["text"] for each in told if each["kind"] == "plan"] == ["its plan:\n[x] read\n[ ] write"]
     changes = [each for each in notices if each.startswith("its change: x.py")]
     assert len(changes) == 1
     assert "-a = 1\n+a = 2" in changes[0]

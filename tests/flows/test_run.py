@@ -200,6 +200,32 @@ async def test_a_program_that_cannot_hear_says_what_to_do_instead(tmp_path: Path
             assert "Comment on T3" in screen.message.says
 
 
+async def test_a_plan_is_a_line_a_step_and_a_terminal_is_offered_only_where_there_is_one(tmp_path: Path) -> None:
+    plan = "its plan:\n[x] read the README\n[>] check [bold]its[/bold] links\n[ ] write what is dead " + "long " * 60
+    async with an_office(tmp_path / "c") as office:
+        run = await a_run(office)
+        told(office, run.run_id, ("notice", {"text": "one\ntwo"}), ("plan", {"text": plan}))
+        await office.end(run, session="s-1")
+        async with office.app().run_test(size=HOME) as pilot:
+            _, screen = await opened(pilot, office, run.run_id)
+            await seen(pilot, screen, "its plan:")
+            lines = [line.strip(" │┃▏▕") for line in shown(screen.app).splitlines()]
+            at = next(number for number, line in enumerate(lines) if line.endswith("its plan:"))
+            assert "[x] read the README" in lines[at + 1]
+            assert "[>] check [bold]its[/bold] links" in lines[at + 2]
+            assert "[ ] write what is dead long" in lines[at + 3]
+            assert "long long" not in lines[at + 4]
+            assert any("one⏎two" in line for line in lines)
+            assert "terminal" not in lines[-1]
+            await press(pilot, "exclamation_mark")
+            assert "There is no terminal to give: links works by a runner of the kind 'chat'" in screen.message.says
+            await office.do("EditAgent", agent="links", runner=CLAUDE)
+            await settle(pilot)
+            screen.show_keys()
+            await settle(pilot)
+            assert "! terminal" in shown(screen.app)
+
+
 @pytest.mark.soak
 async def test_an_ended_session_goes_on_with_a_remark_and_the_new_run_is_next(tmp_path: Path) -> None:
     async with an_office(tmp_path / "c") as office:
@@ -253,8 +279,9 @@ async def test_whatever_a_run_says_is_shown_and_nothing_of_it_acts(tmp_path: Pat
         run = await a_run(office)
         evil = " ".join(EVIL)
         kinds = [
-            ("text", "text"), ("thought", "text"), ("notice", "text"), ("tool", "arguments"), ("result", "text"),
+            ("text", "text"), ("thought", "text"), ("notice", "text"), ("plan", "text"), ("tool", "arguments"),
             ("call", "command"), ("refused", "error"), ("session", "id"), ("permission", "wants"), ("remark", "text"),
+            ("result", "text"),
             ("outcome", "detail"), (evil, "text"), ("usage", "cost"), ("read", "query"),
         ]  # fmt: skip
         told(office, run.run_id, *((kind, {name: evil, "name": evil}) for kind, name in kinds))

@@ -129,6 +129,12 @@ def _deed(entry: Entry, unfolded: bool, width: int) -> Iterator[Line]:
         if len(lines) > UNFOLDED_LINES:
             yield (("  ", None), (fit(f"… {len(lines) - UNFOLDED_LINES:,} lines more: o opens all", room), "dim"))
         return
+    if entry.kind == Told.PLAN:
+        steps = plain(head).split("\n")[:UNFOLDED_LINES]
+        yield from (
+            ((fit(f"{'  ' if at else sign} ", width), tone), (fit(s, room), tone)) for at, s in enumerate(steps)
+        )
+        return
     text = fit(one_line(head[: 4 * width]), room)
     left = room - len(text) - 3
     yield (
@@ -161,6 +167,8 @@ def _told(entry: Entry) -> tuple[str, Tone | None, str, str]:
             return "?", "warn", _asked(entry), say("details")
         case Told.SESSION:
             return "·", "dim", f"session {say('id')}", ""
+        case Told.PLAN:
+            return "·", "info", say("text"), ""
         case Told.NOTICE | "cut":
             return "·", "warn", say("text"), ""
         case "text":

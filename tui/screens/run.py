@@ -15,7 +15,7 @@ from textual.widgets import Input, Static
 
 from core.agents.runner import Told
 from core.agents.transcript_tail import Entry, Tail
-from core.domain.attach import can_hear, cannot_continue
+from core.domain.attach import can_hear, cannot_continue, no_terminal
 from core.domain.entities import AgentRecord, Run
 from core.domain.errors import OpsroomError
 from core.domain.inbox_item import InboxItem
@@ -289,7 +289,7 @@ class RunScreen(Screen[None]):
             hints.append(Hint("x", "end", 3))
         elif run.session and not cannot_continue(runner):
             hints.append(Hint("c", "go on", 2))
-        if run.session:
+        if run.session and not no_terminal(runner):
             hints.append(Hint("!", "terminal", 4))
         return [
             *hints, Hint("e", "fold" if self._unfolded else "unfold", 4), Hint("/", "filter", 5), Hint("o", "open", 6),

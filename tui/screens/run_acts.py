@@ -4,6 +4,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from core.agents.transcript_tail import Tail
+from core.domain.attach import no_terminal
 from core.domain.entities import Run, Task, WorkTree
 from core.domain.errors import OpsroomError
 from core.domain.states import RUN_LIVE, AgentStatus, RunStatus
@@ -140,6 +141,9 @@ class RunActs:
 
     async def _hand_over(self) -> None:
         screen, run, agent = self._screen, self._screen.run_now, self._screen.agent
+        if agent is not None and (why := no_terminal(agent.runner)):
+            screen.say(f"There is no terminal to give: {one_line(agent.slug)} {why}.", "warn")
+            return
         if run.status in RUN_LIVE and run.paused_at is None:
             what = "has not begun" if run.status == RunStatus.QUEUED else "is at work"
             screen.say(f"{run.name_tag} {what}: two would write in one session. p pauses it, x ends it.", "warn")

@@ -6,7 +6,7 @@ from typing import Any
 from core.agents.acp.modes import modes_of
 from core.agents.acp.tools import Tool, Tools, text_of
 from core.agents.acp.words import Beginning, Joined
-from core.agents.programs.pieces import Noted, Piece, Said, Scope, Thought, Turned, Used
+from core.agents.programs.pieces import Piece, Planned, Said, Scope, Thought, Turned, Used
 from core.agents.programs.scripts import mapping, number, without_controls, word
 from core.domain.budgets import MONEY_MAX
 
@@ -112,7 +112,7 @@ class Updates:
         if plan == self._plan or not lines:
             return []
         self._plan = plan
-        return [Noted(plan)]
+        return [Planned(plan)]
 
     def _paid(self, cost: Mapping[str, Any]) -> list[Piece]:
         amount = cost.get("amount")

@@ -54,7 +54,14 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """Something else that a person may want to know: its plan, a change to a file."""
+    """Something else that a person may want to know, e.g. a change to a file."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What it means to do now: a heading, and a line a step."""
 
     text: str
 
@@ -91,7 +98,7 @@ class Finished:
     retry_at: int | None = None
 
 
-Piece = Said | Thought | Called | Resulted | Asked | Noted | Used | SessionIs | Turned | Finished
+Piece = Said | Thought | Called | Resulted | Asked | Noted | Planned | Used | SessionIs | Turned | Finished
 
 
 class Parser(Protocol):

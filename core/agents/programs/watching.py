@@ -13,6 +13,7 @@ from core.agents.programs.pieces import (
     Finished,
     Noted,
     Piece,
+    Planned,
     Resulted,
     Said,
     Scope,
@@ -99,6 +100,8 @@ class Watch:
                 self._desk.tell(Told.PERMISSION, wants=_cut(self._clean(piece.wants), 1000))
             case Noted():
                 self.note(piece.text)
+            case Planned():
+                self._desk.tell(Told.PLAN, text=_cut(self._clean(piece.text), _NOTE_MAX))
             case Used():
                 await self._used(piece)
             case SessionIs():
