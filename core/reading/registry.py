@@ -44,6 +44,7 @@ class Look:
 
 Q = TypeVar("Q", bound=Query)
 Handler = Callable[[Look, Any], Awaitable[Answer]]
+_NAMED = 5  # unknown fields that an error repeats
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,11 @@ def parse_query(name: str, arguments: dict[str, Any]) -> Query:
     registered = READS.get(name)
     if registered is None:
         raise Invalid(f"There is no query {name!r}.", "Known: " + ", ".join(sorted(READS)) + ".")
+    known = registered.model.model_fields
+    if unknown := [field for field in arguments if field not in known]:
+        named = ", ".join(repr(field[:80]) for field in unknown[:_NAMED]) + (", …" if len(unknown) > _NAMED else "")
+        has = f"there are: {', '.join(known)}" if known else "it takes none"
+        raise Invalid(f"{name} was refused: there is no filter {named}; {has}.", "Use one of these, or leave it out.")
     return build(registered.model, **arguments)
 
 
