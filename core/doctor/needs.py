@@ -16,11 +16,11 @@ from core.agents.kinds import check_runner
 from core.agents.models.endpoint import Endpoint
 from core.agents.models.keys import key_from
 from core.agents.models.providers import ProviderConfig
-from core.agents.programs.settings import SCRIPT
 from core.agents.settings import checked
 from core.doctor.known import known
 from core.domain.entities import AgentRecord
 from core.domain.errors import OpsroomError
+from core.domain.runner_uses import host_of, uses_of
 
 _CONNECT_S = 2.0
 
@@ -67,37 +67,12 @@ async def _need(
     return Need(agent.slug, kind, uses, tuple(missing))
 
 
-def uses_of(runner: Mapping[str, Any]) -> str:
-    """What these settings run on, in a few words."""
-    kind = str(runner.get("kind", ""))
-    if kind == "chat":
-        key = str(runner.get("key", ""))
-        by = f" by {key}" if key.startswith(("env:", "file:", "keyring:")) else ""
-        return f"{runner.get('model') or 'no model'} at {_host(str(runner.get('url', '')))}{by}"
-    program = str(runner.get("program", SCRIPT))
-    command = runner.get("command")
-    word = str(command[0]) if isinstance(command, list) and command else ""
-    if kind == "command" and program == SCRIPT:
-        return f"the program {word or '(none)'}"
-    if "program" in runner:
-        model = f" with {runner['model']}" if runner.get("model") else ""
-        return f"{program}{model}{f' ({kind})' if kind != 'command' else ''}"
-    return kind or "nothing"
-
-
 def why_not_tried(runner: Mapping[str, Any]) -> str:
     """Why no call can try these settings, in words; empty where one can."""
     gateway = runner.get("gateway")
     if not gateway or str(runner.get("kind")) not in ("acp", "command"):
         return ""
     return f"it asks models through the gateway {str(gateway)[:40]!r}, which only its runs reach: not tried"
-
-
-def _host(url: str) -> str:
-    try:
-        return urlsplit(url).netloc.rpartition("@")[2] or "no address"
-    except ValueError:
-        return "no address"
 
 
 async def _of_chat(runner: Mapping[str, Any], ours: Mapping[str, str]) -> list[str]:
@@ -121,7 +96,7 @@ async def _of_server(url: str, key: str, ours: Mapping[str, str]) -> list[str]:
         except OpsroomError as error:
             missing.append(f"{error.message} {error.hint}".strip())
     if Endpoint(url, "").local and not await _listens(url):
-        missing.append(f"Nothing listens at {_host(url)}: start the model server.")
+        missing.append(f"Nothing listens at {host_of(url)}: start the model server.")
     return missing
 
 

@@ -96,6 +96,17 @@ async def test_the_staff_is_read(tmp_path: Path, picture: Picture, size: tuple[i
             assert app.screen is app.room
 
 
+async def test_what_an_agent_runs_on_is_read(tmp_path: Path) -> None:
+    chat = {"kind": "chat", "url": "http://127.0.0.1:8080/v1", "model": "qwen3", "key": "env:MY_KEY"}
+    async with an_office(tmp_path / "c") as office:
+        await office.do("EditAgent", agent="links", runner=chat)
+        async with office.app().run_test(size=HOME) as pilot:
+            _, screen = await opened(pilot, office)
+            await go_to(pilot, screen, "links")
+            assert "runner: chat, qwen3 at 127.0.0.1:8080\n" in f"{spoken(screen)}\n"
+            assert "MY_KEY" not in spoken(screen)
+
+
 async def test_an_agent_is_paused_and_resumed(tmp_path: Path, picture: Picture) -> None:
     async with an_office(tmp_path / "c") as office:
         await a_staff(office)

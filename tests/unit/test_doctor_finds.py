@@ -182,6 +182,29 @@ def test_it_says_what_each_agent_lacks(
     assert server.requests == []
 
 
+def told(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """The last line of what the doctor says."""
+    capsys.readouterr()
+    assert main(["doctor", *words]) == Exit.OK
+    return capsys.readouterr().out.splitlines()[-1]
+
+
+def test_it_closes_with_what_to_do_when_agents_have_nothing_to_run_on(
+    tmp_path: Path, programs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", str(programs))
+    assert told(capsys).startswith("Agents have nothing to run on here: install one of the programs above")
+    lost = {"kind": "chat", "url": f"http://127.0.0.1:{_closed_port()}/v1", "model": "m"}
+    nobody = a_company(tmp_path / "a", ada=lost, eve={"kind": "command", "program": "codex"})
+    closing = told(capsys, nobody)
+    assert closing.startswith("None of the 2 agents has what it needs to run")
+    assert f"opsroom agent edit {nobody} ada --runner" in closing
+    assert told(capsys, a_company(tmp_path / "b", ada=lost)).startswith("The only agent has not what it needs to run")
+    a_program(programs, "codex", "echo 1.0.0")
+    assert not told(capsys, nobody).startswith("None of")
+    assert not told(capsys).startswith("Agents have nothing")
+
+
 CLAUDE = """cat >/dev/null
 echo '{"type":"system","subtype":"init","session_id":"s"}'
 echo '{"type":"result","subtype":"success","is_error":IS_ERROR,"result":"OK then","total_cost_usd":0.0125,\

@@ -81,7 +81,7 @@ def doctor(arguments: argparse.Namespace) -> int:
 def _told(
     arguments: argparse.Namespace, checks: list[Check], found: "Found", needs: Sequence["Need"], called: list["Called"]
 ) -> int:  # fmt: skip
-    from tui.cli.looking import as_json
+    from tui.cli.looking import as_json, nothing_to_run_on
 
     failed = any(check.verdict == "fail" for check in checks)
     if arguments.json:
@@ -90,6 +90,8 @@ def _told(
     else:
         for check in checks:
             say(f"{check.verdict:<5} {check.name:<12} {check.text}")
+        if closing := nothing_to_run_on(found, needs, None if arguments.dir is None else folder_of(arguments.dir)):
+            say(closing)
     return Exit.REFUSED if failed else Exit.OK
 
 

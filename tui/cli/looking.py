@@ -13,6 +13,7 @@ from core.doctor.found import Found
 from core.doctor.known import known
 from core.doctor.needs import Need, needs_of, why_not_tried
 from core.doctor.servers import ServerState
+from core.domain.company_items import RUNNER_EXAMPLE
 from core.domain.entities import AgentRecord
 from core.domain.errors import Invalid
 from core.runners import prices_of
@@ -67,6 +68,21 @@ def agent_checks(needs: Sequence[Need], folder: Path) -> Iterator[Check]:
                         f" Then try it: opsroom doctor {quoted(folder)} --call")  # fmt: skip
         else:
             yield Check("agent", "ok", f"{need.agent} uses {need.uses}.")
+
+
+def nothing_to_run_on(found: Found, needs: Sequence[Need], folder: Path | None) -> str:
+    """What to do where no agent of the company, or on this machine, has anything to run on; empty where one has."""
+    if needs:
+        if not all(need.missing for need in needs):
+            return ""
+        who = "The only agent has not" if len(needs) == 1 else f"None of the {len(needs)} agents has"
+        other = f"opsroom agent edit {quoted(folder or Path())} {needs[0].agent} --runner '{RUNNER_EXAMPLE}'"
+        return f"{who} what it needs to run: mend what is said of each above, or give it another runner: {other}"
+    is_there = any(not each.problem for each in found.programs) or any((found.keys or {}).values())
+    if folder is not None or is_there or any(each.state is ServerState.READY and each.models for each in found.servers):
+        return ""
+    return ("Agents have nothing to run on here: install one of the programs above, start a model server, or set a key;"
+            " then ask again. The demo needs none: opsroom demo")  # fmt: skip
 
 
 def consent(agents: Sequence[AgentRecord], said_yes: bool) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from core.domain.budgets import per, this, with_unknown
 from core.domain.entities import AgentRecord, Goal, Run, Task
 from core.domain.organisation import chart_of, drawn
+from core.domain.runner_uses import runner_line
 from core.domain.states import AgentStatus, BudgetPeriod, Role, RunStatus
 from core.spending import BudgetFacts, Spending, Spent
 from tui import signs
@@ -145,7 +146,7 @@ def _of_agent(view: Projection, agent: AgentRecord, now: int) -> Sequence[str]:
         lines.append(f"answers for: {agent.duties}")
     if below:
         lines.append(f"to it report: {', '.join(below)}")
-    lines.append(f"runs at once: {agent.max_runs} · runner: {agent.runner.get('kind', 'none')}")
+    lines.append(f"runs at once: {agent.max_runs} · runner: {runner_line(agent.runner)}")
     return lines
 
 

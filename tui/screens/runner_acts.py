@@ -54,7 +54,8 @@ class RunnerActs:
 
     def call(self, agent: AgentRecord) -> None:
         """One real call, after a question: it uses tokens."""
-        from core.doctor.needs import uses_of, why_not_tried
+        from core.doctor.needs import why_not_tried
+        from core.domain.runner_uses import uses_of
 
         if why := why_not_tried(agent.runner):
             self._screen.say(f"{agent.slug} was not called: {one_line(why)}", "warn")
