@@ -86,8 +86,10 @@ def parse_query(name: str, arguments: dict[str, Any]) -> Query:
     known = registered.model.model_fields
     if unknown := [field for field in arguments if field not in known]:
         named = ", ".join(repr(field[:80]) for field in unknown[:_NAMED]) + (", …" if len(unknown) > _NAMED else "")
-        has = f"there are: {', '.join(known)}" if known else "it takes none"
-        raise Invalid(f"{name} was refused: there is no filter {named}; {has}.", "Use one of these, or leave it out.")
+        fields = ", ".join(known) or "none"
+        raise Invalid(
+            f"{name} was refused: there is no filter {named}; there are: {fields}.", f"Its fields are: {fields}."
+        )
     return build(registered.model, **arguments)
 
 
