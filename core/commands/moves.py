@@ -30,9 +30,16 @@ _HELD = frozenset({TaskStatus.CLAIMED, TaskStatus.WORKING})
 
 
 def require_current_run(act: Act, task: Task) -> Run:
-    """The acting run, if it is the task's current one; raises Fenced otherwise (F4)."""
+    """The acting run, if it is the task's current one. Raises Fenced when it was and is no more (F4), and Conflict
+    when it never was: a number that was mistyped ends no run.
+    """
     run = act.own_run()
     if task.current_run != run.id:
+        if run.task_id is not None and run.task_id != task.id:
+            raise Conflict(
+                f"{run.name_tag} works on T{run.task_id}, not on {task.name_tag}; nothing was written.",
+                f"Name your own task: {run.task_id}.",
+            )
         raise Fenced(
             f"R{run.id} is not the current run of {task.name_tag}; nothing was written.", "Stop working on it."
         )

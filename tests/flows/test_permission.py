@@ -104,6 +104,30 @@ async def test_a_difference_is_read_and_allowed_for_the_run(
             assert (await the(office)).status == "consumed"
 
 
+async def test_the_next_question_of_a_run_does_not_move_in_under_the_keys_of_a_page(
+    tmp_path: Path, picture: Picture
+) -> None:
+    async with an_office(tmp_path / "c") as office:
+        run = await run_that_asks(office, TESTS)
+        app = office.app()
+        async with app.run_test(size=HOME) as pilot:
+            await ready(pilot, office)
+            await press(pilot, "enter", "b")
+            await write(pilot, "Not these")
+            await press(pilot, "enter")
+            await wait(pilot, office, 6)
+            assert (await the(office)).status == "rejected"
+            await wants(office, run, EDIT)
+            await wait(pilot, office, 1)
+            await picture(pilot, "answered")
+            await press(pilot, "a", "f")
+            await wait(pilot, office, 6)
+            assert (await the(office, 2)).status == "pending"
+            await press(pilot, "escape", "a")
+            await wait(pilot, office, 6)
+            assert (await the(office, 2)).status == "consumed"
+
+
 async def test_it_is_refused_with_a_reason(tmp_path: Path) -> None:
     async with an_office(tmp_path / "c") as office:
         await run_that_asks(office, TESTS)

@@ -20,7 +20,7 @@ HOT = {
     "goals_alive": ("goals", queries.ALIVE_GOALS),
 }
 # They read only: a deferred BEGIN cannot fail to become a writing one there.
-READING = {"readers.py", "checks.py"}
+READING = {"readers.py", "checks.py", "past.py"}
 
 
 @pytest.fixture(scope="module")

@@ -334,7 +334,7 @@ def test_reading_loads_neither_the_room_nor_the_server(tmp_path: Path, company: 
 
 
 def test_git_that_is_missing_is_a_warning(say: Say, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shutil, "which", lambda _name: None)
+    monkeypatch.setattr(shutil, "which", lambda _name, **_where: None)
     code, out, _ = say("doctor")
     assert code == 0
     assert re.search(r"warn +git", out)

@@ -115,7 +115,9 @@ async def test_the_follow_ups_of_follow_ups_breed_no_more_tasks(world: World) ->
     await world.an_active_goal("Count", "Search")
     made = [1]
     for _ in range(4):
-        await world.brought_to(made[-1], "review")
+        author = await world.brought_to(made[-1], "review")
+        assert author is not None
+        await world.finish(author)
         more = {**FINDING, "what": "the links too"}
         run = await world.run("rita", RunKind.REVIEW, task_id=made[-1])
         await world.verdict(run, made[-1], findings=(more,))

@@ -68,6 +68,17 @@ async def test_writes_of_a_run_that_is_no_longer_current_are_refused(world: Worl
             await world.do(ada, act, task=task.id, **more)
 
 
+async def test_a_mistyped_number_is_told_and_ends_no_run(world: World) -> None:
+    """A model that names another task than its own is told its own; only a run that is over is fenced."""
+    task, ada = await world.a_task("working")
+    other, _ = await world.a_task("pending")
+    assert ada is not None
+    with pytest.raises(Conflict, match=rf"works on T{task.id}, not on T{other.id}") as refused:
+        await world.do(ada, "SubmitTask", task=other.id)
+    assert str(task.id) in refused.value.hint
+    assert (await world.task(other.id)).status == TaskStatus.PENDING
+
+
 async def test_a_fence_of_another_number_is_refused(world: World) -> None:
     from dataclasses import replace
 

@@ -34,7 +34,7 @@ async def everything(world: World, actor: Actor, task: int, goal: int) -> dict[s
         "ListComments": [{"task": task}, {"goal": goal}, {"task": task, "kind": "review"}],
         "ListOutputs": [{"goal": goal}], "ReadOutput": [{"output": 1}],
         "SearchBoard": [{"words": SECRET}, {"words": "looked", "where": "comments"}],
-        "ListExperiences": [{}], "ReadKnowledge": [{}],
+        "ListExperiences": [{}], "ReadKnowledge": [{}], "ReadChanges": [{"task": task}],
         "ReadText": [{"of": of, "field": field} for of, field in texts],
     }  # fmt: skip
     assert set(asked) == set(READS)

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from tui.screens.reading import Reading
 
 HOLD_LOOK_S = 0.2
+ANSWERED = "it is answered, or over; esc goes back to what waits"
 OTHER_HINTS = (Hint("enter", "choose", 1), Hint("esc", "back", 0))
 FILTER_HINTS = (Hint("enter", "to the board", 1), Hint("esc", "clear", 0))
 PANES = ("status", "inbox", "board", "strip", "detail", "lines")
@@ -96,6 +97,7 @@ class ControlScreen(Screen[None]):
         self.looking_back = LookingBack(self)
         self.arranging = Arranging(self)
         self._from_board = False
+        self._page = Situation()  # what was selected when the page was opened
         self._asked: frozenset[str] | None = None
         self._seen: tuple[object, ...] = ()
         self.status = StatusBar()
@@ -227,6 +229,8 @@ class ControlScreen(Screen[None]):
             self.set_class(self._from_board, "-board-first")
         in_detail = isinstance(now, Prose)
         if in_detail or isinstance(now, Rows):
+            if not self.has_class("-in-detail"):
+                self._page = self.situation
             self.set_class(in_detail, "-in-detail")
         if self.view.loaded:
             self._select(by_hand=True)
@@ -249,12 +253,16 @@ class ControlScreen(Screen[None]):
 
     def _under_the_eyes(self) -> tuple[str, InboxItem | None]:
         """What the keys act on. Who reads a page stays on it when its item leaves the inbox: the next one in the
-        list must not move in under the same keys.
+        list must not move in under the same keys, be it the next question of the same run.
         """
         item = None if self._from_board else self.inbox.item
-        read = self.situation.ref
-        if self.has_class("-in-detail") and not self._from_board and read and (item is None or item.entity != read):
-            return read, None
+        read, asked = self._page.ref, self._page.item
+        if self.has_class("-in-detail") and not self._from_board and read:
+            if asked is not None and asked.id.startswith("approval:"):
+                if item is None or item.id != asked.id:
+                    return read, dataclasses.replace(asked, why=ANSWERED, choices=(), until=None)
+            elif item is None or item.entity != read:
+                return read, None
         return (item.entity if item else "") or self.board.list.cursor_id or "", item
 
     def show_keys(self) -> None:
