@@ -48,12 +48,14 @@ class Backend:
 
     def caller(self, request: "Request") -> Caller:
         """Who sends this. Raises Unauthorized, Fenced, Forbidden, TooMany."""
-        token = bearer(request.headers.get("authorization"))
+        token, said_run = bearer(request.headers.get("authorization")), request.headers.get(RUN_HEADER)
         if token is not None:
-            return self.tokens.caller(token, request.headers.get(RUN_HEADER))
-        if self.trusted:
-            return Caller(Operator())
-        raise no_token()
+            return self.tokens.caller(token, said_run)
+        if not self.trusted:
+            raise no_token()
+        caller = Caller(Operator())
+        caller.require_run(said_run)
+        return caller
 
     def require_readers(self) -> Readers:
         """Raises BoardError where nothing can be read."""

@@ -84,6 +84,15 @@ class Caller:
         if not isinstance(self.actor, Operator):
             raise Forbidden(f"{what} is for the operator.", "Read what you need by the queries that you are offered.")
 
+    def require_run(self, said_run: str | None) -> None:
+        """Raises Forbidden when the request names a run that is not this one; the operator is none (S1-23)."""
+        own = str(self.actor.run_id) if isinstance(self.actor, Agent) else None
+        if said_run is not None and said_run.strip().removeprefix("R") != own:
+            raise Forbidden(
+                f"The request is from {self.label}, and names run {said_run[:20]!r}; nothing was done.",
+                "Use the token that your own run was given, or name no run.",
+            )
+
     def tell(self, heard: Heard) -> None:
         """Let those who listen know of a call."""
         for listener in self.listeners:
@@ -181,7 +190,7 @@ class Tokens:
                 f"This run has sent {REQUESTS_PER_RUN} requests: no more.", "End your work with what you have."
             )
         held.sent += 1
-        _require_same(held.caller, said_run)
+        held.caller.require_run(said_run)
         return held.caller
 
     def model_caller(self, token: str) -> Caller:
@@ -233,16 +242,6 @@ def bearer(header: str | None) -> str | None:
 def no_token() -> Unauthorized:
     """The answer to a request that should have had a token."""
     return Unauthorized("This request has no token.", _NO_TOKEN)
-
-
-def _require_same(caller: Caller, said_run: str | None) -> None:
-    if said_run is None or not isinstance(caller.actor, Agent):
-        return
-    if said_run.strip().removeprefix("R") != str(caller.actor.run_id):
-        raise Forbidden(
-            f"The token is that of R{caller.actor.run_id}, the request names run {said_run[:20]!r}; nothing was done.",
-            "Use the token that your own run was given.",
-        )
 
 
 def _hash(token: str) -> str:

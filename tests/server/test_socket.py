@@ -86,6 +86,12 @@ class TestHttp:
         assert "titel" in answer.json()["error"]["message"]
         assert "title" in answer.json()["error"]["hint"]
 
+    async def test_a_request_that_names_a_run_is_not_the_operators(self, tmp_path: Path) -> None:
+        async with a_served_company(tmp_path / "acme") as (company, path):
+            answer = await post(path, "CreateGoal", {"title": "One"}, **{"Opsroom-Run": "1"})
+            assert await company.board.readers.value("SELECT count(*) FROM goals") == 0
+        assert (answer.status_code, answer.json()["error"]["code"]) == (403, "forbidden")
+
     @pytest.mark.parametrize(
         ("command", "body", "status"),
         [

@@ -58,6 +58,13 @@ class TestTheTokens:
             with pytest.raises(Forbidden, match="own run"):
                 tokens.caller(token, said)
 
+    def test_a_request_that_names_a_run_is_none_of_the_operators(self) -> None:
+        tokens = Tokens()
+        tokens.admit_operator("operator-token")
+        for said in ("7", "R7", ""):
+            with pytest.raises(Forbidden, match="own run"):
+                tokens.caller("operator-token", said)
+
     def test_one_token_may_not_ask_faster_than_it_may_and_not_for_ever(self) -> None:
         clock = Clock()
         tokens = Tokens(clock)
@@ -118,6 +125,9 @@ async def test_over_http_each_wrong_token_is_told_what_to_do(tmp_path: Path, cap
             for header in ("Basic abc", "Bearer", work.token):
                 assert error_of(await client.get("/api/goals", headers={"Authorization": header}))[0] == 401
             assert (await client.get("/api/about")).status_code == 200
+        async with served.client() as client:  # the operator's
+            assert (await client.get("/api/goals/1")).status_code == 200
+            assert error_of(await client.get("/api/goals/1", headers={"Opsroom-Run": "1"})) == (403, "forbidden")
         async with served.client(other.token) as client:
             named = await client.post("/api/commands/StartTask", json={"task": 1}, headers={"Opsroom-Run": "1"})
             assert error_of(named) == (403, "forbidden")
