@@ -18,11 +18,9 @@ from tests.binaries.test_gateway import open_gateway
 from tests.binaries.test_work import require_handed_in
 from tests.binaries.worker import SIGN, Worker
 from tests.binaries.world import World, a_world, needs
-from tests.flows.world import press, settle, shown
 from tests.models.script import Asked, Call
 from tests.programs.processes import marked
 from tests.stepped import Stepped
-from tui.app import OpsroomApp
 
 # opencode takes more than a minute to begin where it has no net.
 pytestmark = [pytest.mark.agents, pytest.mark.timeout(600)]
@@ -174,26 +172,3 @@ async def test_the_next_run_goes_on_with_the_session_of_one_that_was_killed(tmp_
         assert (run.status, run.exit_kind) == (RunStatus.SUCCEEDED, "done"), run.detail
         assert killed.session
         assert f"it goes on with its session {killed.session}" in await world.office.transcript(run)
-
-
-@speaking("gemini")
-async def test_the_operator_allows_it_in_the_room_with_a_key(tmp_path: Path, who: Speaker) -> None:
-    async with at_work(tmp_path, who, Worker(leaves=True)) as world:
-        await pending(world.office)
-        clock = world.office.clock
-        app = OpsroomApp(world.office.company, clock=clock, monotonic=lambda: clock() / 1000, start=False)
-        async with app.run_test(size=(140, 40)) as pilot:
-            while not app.room.view.loaded:
-                await pilot.pause(0.02)
-            await settle(pilot)
-            clock.advance(1000)
-            app.room.grow_older()
-            assert "> sign.txt; cat sign.txt" in shown(app)
-            await press(pilot, "a")
-            assert not sign(tmp_path).exists(), "a yes is held for five seconds"
-            clock.advance(6000)
-            app.room.decisions.look_at_the_clock()
-            await settle(pilot)
-            await world.office.idle()
-            await require_handed_in(world)
-        assert sign(tmp_path).read_text() == SIGN
