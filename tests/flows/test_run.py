@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,19 @@ async def opened(pilot: Pilot[None], office: Office, run: int) -> tuple[OpsroomA
     return app, app.screen
 
 
+@asynccontextmanager
+async def the_run(
+    folder: Path, *lines: tuple[str, Mapping[str, Any]], runner: Mapping[str, Any] = CHAT, size: tuple[int, int] = HOME
+) -> AsyncIterator[tuple[Office, Pilot[None], RunScreen, Agent]]:
+    """The links agent at work on T3, what it has said, and its live view."""
+    async with an_office(folder) as office:
+        run = await a_run(office, runner)
+        told(office, run.run_id, *lines)
+        async with office.app().run_test(size=size) as pilot:
+            _, screen = await opened(pilot, office, run.run_id)
+            yield office, pilot, screen, run
+
+
 async def seen(pilot: Pilot[None], screen: RunScreen, text: str) -> None:
     """Until the reader has brought it."""
     for _ in range(100):
@@ -87,79 +101,65 @@ async def seen(pilot: Pilot[None], screen: RunScreen, text: str) -> None:
 
 @pytest.mark.parametrize("size", [HOME, pytest.param(SMALL, marks=pytest.mark.soak)], ids=["home", "small"])
 async def test_a_run_at_work_is_read_and_unfolded(tmp_path: Path, picture: Picture, size: tuple[int, int]) -> None:
-    async with an_office(tmp_path / "c") as office:
-        run = await a_run(office)
-        told(office, run.run_id, *LINES)
-        async with office.app().run_test(size=size) as pilot:
-            _, screen = await opened(pilot, office, run.run_id)
-            await seen(pilot, screen, "Two links are dead")
-            await picture(pilot, "live")
-            await press(pilot, "e", "g")
-            await picture(pilot, "unfolded")
+    async with the_run(tmp_path / "c", *LINES, size=size) as (_, pilot, screen, _):
+        await seen(pilot, screen, "Two links are dead")
+        await picture(pilot, "live")
+        await press(pilot, "e", "g")
+        await picture(pilot, "unfolded")
 
 
 @pytest.mark.soak
 async def test_it_follows_until_one_scrolls_up_and_again_by_a_key(tmp_path: Path) -> None:
-    async with an_office(tmp_path / "c") as office:
-        run = await a_run(office)
-        told(office, run.run_id, *(("text", {"text": f"line {number}"}) for number in range(60)))
-        async with office.app().run_test(size=SMALL) as pilot:
-            _, screen = await opened(pilot, office, run.run_id)
-            await seen(pilot, screen, "line 59")
-            told(office, run.run_id, ("text", {"text": "line 60"}))
-            await seen(pilot, screen, "line 60")
-            assert "following" in shown(screen.app)
-            await press(pilot, "k", "k", "k")
-            assert "G follows again" in shown(screen.app)
-            before = screen.prose.scroll_offset.y
-            told(office, run.run_id, *(("text", {"text": f"later {number}"}) for number in range(30)))
-            for _ in range(20):
-                await pilot.pause(0.05)
-            assert screen.prose.scroll_offset.y == before
-            await press(pilot, "G")
-            await seen(pilot, screen, "later 29")
+    lines = (("text", {"text": f"line {number}"}) for number in range(60))
+    async with the_run(tmp_path / "c", *lines, size=SMALL) as (office, pilot, screen, run):
+        await seen(pilot, screen, "line 59")
+        told(office, run.run_id, ("text", {"text": "line 60"}))
+        await seen(pilot, screen, "line 60")
+        assert "following" in shown(screen.app)
+        await press(pilot, "k", "k", "k")
+        assert "G follows again" in shown(screen.app)
+        before = screen.prose.scroll_offset.y
+        told(office, run.run_id, *(("text", {"text": f"later {number}"}) for number in range(30)))
+        for _ in range(20):
+            await pilot.pause(0.05)
+        assert screen.prose.scroll_offset.y == before
+        await press(pilot, "G")
+        await seen(pilot, screen, "later 29")
 
 
 @pytest.mark.soak
 async def test_a_filter_shows_only_what_fits(tmp_path: Path) -> None:
-    async with an_office(tmp_path / "c") as office:
-        run = await a_run(office)
-        told(office, run.run_id, *LINES)
-        async with office.app().run_test(size=HOME) as pilot:
-            _, screen = await opened(pilot, office, run.run_id)
-            await seen(pilot, screen, "Two links")
-            await press(pilot, "slash")
-            await write(pilot, "links -two")
-            await press(pilot, "enter")
-            assert "begin with the README" in shown(screen.app)
-            assert "Two links" not in shown(screen.app)
-            await press(pilot, "escape")
-            await seen(pilot, screen, "Two links")
+    async with the_run(tmp_path / "c", *LINES) as (_, pilot, screen, _):
+        await seen(pilot, screen, "Two links")
+        await press(pilot, "slash")
+        await write(pilot, "links -two")
+        await press(pilot, "enter")
+        assert "begin with the README" in shown(screen.app)
+        assert "Two links" not in shown(screen.app)
+        await press(pilot, "escape")
+        await seen(pilot, screen, "Two links")
 
 
 async def test_words_are_said_into_it_and_it_is_paused_and_goes_on(tmp_path: Path, picture: Picture) -> None:
-    async with an_office(tmp_path / "c") as office:
-        run = await a_run(office)
-        told(office, run.run_id, *LINES[:2])
+    async with the_run(tmp_path / "c", *LINES[:2], size=SMALL) as (office, pilot, screen, run):
         office.company.board.follow(office.company.dispatcher.hear)  # type: ignore[union-attr]
-        async with office.app().run_test(size=SMALL) as pilot:
-            app, screen = await opened(pilot, office, run.run_id)
-            await press(pilot, "s")
-            await write(pilot, "[b]Skip[/] the archive")
-            await press(pilot, "enter", "p")
-            await seen(pilot, screen, "paused it")
-            (remark,) = await office.company.board.readers.entities(Remark, "true")
-            assert (remark.run_id, remark.body) == (run.run_id, "[b]Skip[/] the archive")
-            assert (await runs(office))[-1].paused_at is not None
-            await picture(pilot, "paused")
-            await press(pilot, "escape", "A")
-            assert isinstance(app.screen, AgentsScreen)
-            assert "‖ paused" in shown(app)
-            await press(pilot, "escape")
-            app.room.attaching.open("task:3")
-            await settle_screen(pilot, RunScreen)
-            await press(pilot, "p")
-            assert (await runs(office))[-1].paused_at is None
+        app = screen.app
+        await press(pilot, "s")
+        await write(pilot, "[b]Skip[/] the archive")
+        await press(pilot, "enter", "p")
+        await seen(pilot, screen, "paused it")
+        (remark,) = await office.company.board.readers.entities(Remark, "true")
+        assert (remark.run_id, remark.body) == (run.run_id, "[b]Skip[/] the archive")
+        assert (await runs(office))[-1].paused_at is not None
+        await picture(pilot, "paused")
+        await press(pilot, "escape", "A")
+        assert isinstance(app.screen, AgentsScreen)
+        assert "‖ paused" in shown(app)
+        await press(pilot, "escape")
+        app.room.attaching.open("task:3")
+        await settle_screen(pilot, RunScreen)
+        await press(pilot, "p")
+        assert (await runs(office))[-1].paused_at is None
 
 
 async def runs(office: Office) -> list[Run]:
@@ -167,37 +167,30 @@ async def runs(office: Office) -> list[Run]:
 
 
 async def test_it_is_ended_only_after_a_question_and_what_was_not_heard_is_told(tmp_path: Path) -> None:
-    async with an_office(tmp_path / "c") as office:
-        run = await a_run(office)
-        told(office, run.run_id, *LINES[:2])
+    async with the_run(tmp_path / "c", *LINES[:2]) as (office, pilot, screen, run):
         office.company.board.follow(office.company.dispatcher.hear)  # type: ignore[union-attr]
-        async with office.app().run_test(size=HOME) as pilot:
-            _, screen = await opened(pilot, office, run.run_id)
-            await office.do("SpeakToRun", run=run.run_id, text="One more thing")
-            await press(pilot, "x")
-            assert isinstance(screen.app.screen, Confirm)
-            assert "T3" in shown(screen.app)
-            await press(pilot, "enter")
-            assert (await runs(office))[-1].status == "running"
-            await press(pilot, "x")
-            office.clock.forward(1)
-            await press(pilot, "right", "enter")
-            assert (await runs(office))[-1].status == "killed"
-            await seen(pilot, screen, "not heard: the run ended before")
-            assert (await office.task(3)).status == "pending"
+        await office.do("SpeakToRun", run=run.run_id, text="One more thing")
+        await press(pilot, "x")
+        assert isinstance(screen.app.screen, Confirm)
+        assert "T3" in shown(screen.app)
+        await press(pilot, "enter")
+        assert (await runs(office))[-1].status == "running"
+        await press(pilot, "x")
+        office.clock.forward(1)
+        await press(pilot, "right", "enter")
+        assert (await runs(office))[-1].status == "killed"
+        await seen(pilot, screen, "not heard: the run ended before")
+        assert (await office.task(3)).status == "pending"
 
 
 @pytest.mark.soak
 async def test_a_program_that_cannot_hear_says_what_to_do_instead(tmp_path: Path) -> None:
-    async with an_office(tmp_path / "c") as office:
-        run = await a_run(office, CLAUDE)
-        async with office.app().run_test(size=HOME) as pilot:
-            _, screen = await opened(pilot, office, run.run_id)
-            await press(pilot, "s")
-            await write(pilot, "Hello")
-            await press(pilot, "enter")
-            assert "can neither hear nor pause" in screen.message.says
-            assert "Comment on T3" in screen.message.says
+    async with the_run(tmp_path / "c", runner=CLAUDE) as (_, pilot, screen, _):
+        await press(pilot, "s")
+        await write(pilot, "Hello")
+        await press(pilot, "enter")
+        assert "can neither hear nor pause" in screen.message.says
+        assert "Comment on T3" in screen.message.says
 
 
 async def test_a_plan_is_a_line_a_step_and_a_terminal_is_offered_only_where_there_is_one(tmp_path: Path) -> None:
@@ -224,6 +217,25 @@ async def test_a_plan_is_a_line_a_step_and_a_terminal_is_offered_only_where_ther
             screen.show_keys()
             await settle(pilot)
             assert "! terminal" in shown(screen.app)
+
+
+async def test_going_on_is_offered_and_asked_for_only_where_there_is_a_session(tmp_path: Path) -> None:
+    async with the_run(tmp_path / "c") as (office, pilot, screen, run):
+        await office.end(run, session="s-1")
+        await settle(pilot)
+        assert "go on" not in shown(screen.app)
+        await press(pilot, "c")
+        assert not screen.composer.asks
+        assert "There is no session to go on with: links works by a runner of the kind 'chat'" in screen.message.says
+        await office.do("EditAgent", agent="links", runner=CLAUDE)
+        await settle(pilot)
+        screen.app.room.grow_older()
+        await settle(pilot)
+        assert "c go on" in shown(screen.app)
+        screen.show_run((await runs(office))[0])
+        await press(pilot, "c")
+        assert "R1 did not work on a task (propose)" in screen.message.says
+        assert not screen.composer.asks
 
 
 @pytest.mark.soak
@@ -308,13 +320,9 @@ async def test_all_of_it_is_opened_in_the_pager_and_the_room_comes_back(
     reader.write_text(f'#!/bin/sh\ncp "$1" {tmp_path}/read.txt\n')
     reader.chmod(0o700)
     monkeypatch.setenv("PAGER", str(reader))
-    async with an_office(tmp_path / "c") as office:
-        run = await a_run(office)
-        told(office, run.run_id, *LINES, ("text", {"text": "\n".join(EVIL)}))
-        async with office.app().run_test(size=HOME) as pilot:
-            await opened(pilot, office, run.run_id)
-            await press(pilot, "o")
-            assert terminal == ["given", "taken back"]
+    async with the_run(tmp_path / "c", *LINES, ("text", {"text": "\n".join(EVIL)})) as (_, pilot, _, _):
+        await press(pilot, "o")
+        assert terminal == ["given", "taken back"]
     text = (tmp_path / "read.txt").read_text()
     assert "docs/b.md:9" in text
     assert "\x1b" not in text

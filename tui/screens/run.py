@@ -15,7 +15,7 @@ from textual.widgets import Input, Static
 
 from core.agents.runner import Told
 from core.agents.transcript_tail import Entry, Tail
-from core.domain.attach import can_hear, cannot_continue, no_terminal
+from core.domain.attach import can_hear, no_terminal
 from core.domain.entities import AgentRecord, Run
 from core.domain.errors import OpsroomError
 from core.domain.inbox_item import InboxItem
@@ -29,7 +29,7 @@ from tui.panes.footer import KeyLine
 from tui.panes.message import MessageLine
 from tui.panes.transcript import Kept, blocks_of
 from tui.panes.words import entitle, exact, lasted, line, put, said, tokens
-from tui.screens.run_acts import RunActs
+from tui.screens.run_acts import RunActs, why_not_go_on
 from tui.text import amount, in_words
 from tui.told_commands import hint_for
 from tui.widgets.prose import Prose
@@ -287,7 +287,7 @@ class RunScreen(Screen[None]):
             if can_hear(str(runner.get("kind", ""))):
                 hints += [Hint("s", "say", 2), Hint("p", "resume" if run.paused_at is not None else "pause", 2)]
             hints.append(Hint("x", "end", 3))
-        elif run.session and not cannot_continue(runner):
+        elif not why_not_go_on(run, agent):
             hints.append(Hint("c", "go on", 2))
         if run.session and not no_terminal(runner):
             hints.append(Hint("!", "terminal", 4))

@@ -4,10 +4,10 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from core.agents.transcript_tail import Tail
-from core.domain.attach import no_terminal
-from core.domain.entities import Run, Task, WorkTree
+from core.domain.attach import cannot_continue, no_terminal
+from core.domain.entities import AgentRecord, Run, Task, WorkTree
 from core.domain.errors import OpsroomError
-from core.domain.states import RUN_LIVE, AgentStatus, RunStatus
+from core.domain.states import RUN_LIVE, AgentStatus, RunKind, RunStatus
 from tui.letters import RETURN
 from tui.panes.transcript import as_text
 from tui.screens.pager import hand_over, show_text
@@ -79,11 +79,10 @@ class RunActs:
 
     def go_on(self) -> None:
         """A new run with the session of this one, and a remark."""
-        run = self._screen.run_now
-        if run.status in RUN_LIVE:
-            self._screen.say(f"{run.name_tag} is at work: s says something to it.", "warn")
+        run, agent = self._screen.run_now, self._screen.agent
+        if why := why_not_go_on(run, agent):
+            self._screen.say(why, "warn")
             return
-        agent = self._screen.agent
         paused = agent is not None and agent.status == AgentStatus.PAUSED
         what = "what its agent should know or do now; enter queues a run"
         what += f" and lets {one_line(agent.slug)}, who is paused, work again" if agent is not None and paused else ""
@@ -164,6 +163,17 @@ class RunActs:
         else:
             ended = "it ended well" if code == 0 else f"it ended with exit code {code}"
             screen.say(f"Back in the room: {ended}. The company went on meanwhile.", "good" if code == 0 else "warn")
+
+
+def why_not_go_on(run: Run, agent: AgentRecord | None) -> str:
+    """Why its session cannot be gone on with, in a sentence; empty where the board may be asked for it."""
+    if run.status in RUN_LIVE:
+        return f"{run.name_tag} is at work: s says something to it."
+    if run.kind != RunKind.EXECUTE or run.task_id is None:
+        return f"{run.name_tag} did not work on a task ({in_words(run.kind)}): no other session is gone on with."
+    if agent is not None and (why := cannot_continue(agent.runner)):
+        return f"There is no session to go on with: {one_line(agent.slug)} {why}."
+    return "" if run.session else f"{run.name_tag} left no session to go on with."
 
 
 def _whole(tail: Tail) -> str:
