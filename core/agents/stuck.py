@@ -25,8 +25,10 @@ class Stuck:
     def note(self, turn: int, action: str, result: str, *, failed: bool = False) -> str:
         """Take in one action (its name and arguments as a text) and what came of it. Why it is stuck; empty if not.
 
+        Errors are the same by their words: one without any is like no other.
         What is asked for several times in one turn counts once: the agent has not seen the first answer yet.
         """
+        action = action.strip() or "an act without a name"
         step = _Step(turn, action, result, failed)
         last = self._steps[-1] if self._steps else None
         if last is not None and last.turn == turn:
@@ -38,9 +40,9 @@ class Stuck:
 
     def _why(self) -> str:
         steps = list(self._steps)
-        errors = steps[-SAME_ERROR:]
-        if len(errors) == SAME_ERROR and all(each.failed and each.result == errors[0].result for each in errors):
-            return f"the same error {SAME_ERROR} times: {errors[0].result[:300]}"
+        errors = [each.result.strip() for each in steps[-SAME_ERROR:] if each.failed]
+        if len(errors) == SAME_ERROR and len(set(errors)) == 1 and errors[0]:
+            return f"the same error {SAME_ERROR} times: {errors[0][:300]}"
         pairs = [(each.action, each.result) for each in steps]
         same = pairs[-SAME_RESULT:]
         if len(same) == SAME_RESULT and len(set(same)) == 1:

@@ -113,6 +113,43 @@ async def test_a_turn_that_a_refusal_has_ended_is_gone_on_with_and_no_reminder(t
         assert "reminded" not in told
 
 
+@pytest.mark.parametrize("words", ["", "the user said no"])
+async def test_acts_that_were_refused_are_no_errors_of_the_agent(tmp_path: Path, words: str) -> None:
+    code = """
+def work(prompt):
+    for number in range(4):
+        name = "t-" + str(number)
+        tool = {"title": "run it", "kind": "execute", "rawInput": {"command": "make " + name}}
+        update("tool_call", toolCallId=name, status="pending", **tool)
+        ask("p-" + str(number), toolCallId=name, **tool)
+        update("tool_call_update", toolCallId=name, status="failed", rawOutput=WORDS)
+    say("NO_REPLY")
+"""
+    async with an_acp_office(tmp_path, f"WORDS = {words!r}" + code) as office:
+        await office.begin()
+        for _ in range(4):
+            await answered(office, await pending(office), "refused", "use the other printer")
+        await office.idle()
+        run = await run_of(office)
+        assert (run.status, run.exit_kind) == (RunStatus.SUCCEEDED, "no_reply"), run.detail
+
+
+async def test_one_that_fails_without_a_word_again_and_again_is_stuck_with_a_reason(tmp_path: Path) -> None:
+    code = """
+def work(prompt):
+    for number in range(300):
+        name = "t-" + str(number)
+        update("tool_call", toolCallId=name, title="", kind="execute", status="pending")
+        update("tool_call_update", toolCallId=name, status="failed")
+        if CANCELLED.wait(0.05):
+            return "cancelled"
+"""
+    async with an_acp_office(tmp_path, code) as office:
+        run = await office.ended("broadcast")
+        assert (run.status, run.exit_kind) == (RunStatus.FAILED, "stuck")
+        assert "with the same result 4 times: execute" in run.detail
+
+
 async def test_one_that_wants_what_was_refused_again_and_again_comes_to_an_end(tmp_path: Path) -> None:
     code = "TIMES, COMMAND = 500, 'make #'" + BREAKS_OFF.replace(" + str(len(PROMPTS))}", "}")
     async with an_acp_office(tmp_path, code) as office:

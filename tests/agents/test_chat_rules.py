@@ -30,6 +30,8 @@ READ, OTHER = ("read", "same", False), ("list", "same", False)
         ((("submit", "no", True), READ, ("submit", "no", True), READ, ("submit", "no", True)), []),
         ((READ, OTHER) * 3, [6]),
         ((READ, OTHER, READ, OTHER, READ, ("list", "new", False), READ, OTHER), []),
+        ((("submit", "", True), ("claim", "", True), ("start", "", True), ("post", " \n", True)), []),
+        ((("submit", "", True),) * 4, [4]),
     ],
 )
 def test_what_counts_as_stuck(steps: Steps, when: list[int]) -> None:
@@ -41,6 +43,11 @@ def test_what_is_asked_twice_in_one_turn_counts_once() -> None:
     assert [stuck.note(1, "submit", "no", failed=True) for _ in range(9)] == [""] * 9
     assert stuck.note(2, "submit", "no", failed=True) == ""
     assert "the same error 3 times" in stuck.note(3, "submit", "no", failed=True)
+
+
+def test_the_reason_is_never_empty() -> None:
+    stuck = Stuck()
+    assert [stuck.note(turn, " ", "", failed=True) for turn in range(4)][3].endswith("4 times: an act without a name")
 
 
 @pytest.mark.parametrize("kind", RunKind)

@@ -19,15 +19,19 @@ _NOTES_MAX = 50  # of refusals that the program is told of at once
 
 
 class Permissions:
-    """Of one run. `known` gives the call that is asked about, with what is news of it told; `lost`: the run is over."""
+    """Of one run. `known` gives the call that is asked about, with what is news of it told; `refused` hears of each
+    call that was not allowed; `lost`: the run is over.
+    """
 
     def __init__(
         self, desk: Desk, cwd: Path, secrets: tuple[Secret, ...],
-        known: Callable[[Mapping[str, Any]], Awaitable[Tool]], lost: Callable[[str], None],
+        known: Callable[[Mapping[str, Any]], Awaitable[Tool]], refused: Callable[[Mapping[str, Any]], None],
+        lost: Callable[[str], None],
     ) -> None:  # fmt: skip
         self._desk = desk
         self._secrets = secrets
         self._known = known
+        self._refused = refused
         self._cwd = str(cwd)
         self._lost = lost
         self._over = asyncio.Event()
@@ -53,13 +57,22 @@ class Permissions:
     async def answer(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
         """The outcome for the program."""
         options = [mapping(each) for each in params["options"]] if isinstance(params.get("options"), list) else []
-        no = _chosen(options, "reject_once", "reject_always") or CANCELLED
+        once, no = _chosen(options, "allow_once"), _chosen(options, "reject_once", "reject_always") or CANCELLED
+        call = mapping(params.get("toolCall"))
+        answer = await self._bounded(call, once, no)
+        if answer is not once:
+            self._refused(call)
+        return answer
+
+    async def _bounded(
+        self, call: Mapping[str, Any], once: Mapping[str, Any] | None, no: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
         if self._waiting >= PERMISSIONS_WAITING:
             # Before anything is made of it: a flood costs as little as it can.
             return self._unasked(f"{PERMISSIONS_WAITING} questions of this run wait already; ask less at once", no)
         self._waiting += 1
         try:
-            return await self._answered(mapping(params.get("toolCall")), _chosen(options, "allow_once"), no)
+            return await self._answered(call, once, no)
         finally:
             self._waiting -= 1
 

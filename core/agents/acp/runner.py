@@ -135,7 +135,9 @@ class _Work:
         metered.stopping.append(self._limits.held)
         self.debt = Debt(desk, self._owed, self._secrets, self._limits.circling)
         self._updates = Updates(self._hear_mode, self.clean)
-        self._permissions = Permissions(desk, self._cwd, self._secrets, self._known, self._lost)
+        self._permissions = Permissions(
+            desk, self._cwd, self._secrets, self._known, self._updates.tools.refuse, self._lost
+        )  # fmt: skip
         self._telling = asyncio.Lock()
         self._session: Session | None = None
         self._is_supervised = False

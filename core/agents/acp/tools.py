@@ -23,7 +23,8 @@ _ENDS = ("completed", "failed")
 
 @dataclass(slots=True)
 class Tool:
-    """One call, as far as it is known. `told`: it stands in the transcript; `at`: when something of it came last.
+    """One call, as far as it is known. `told`: it stands in the transcript; `refused`: it was not allowed when the
+    program asked; `at`: when something of it came last.
 
     `arguments` is what it is called with, as a text to compare and show, cut. `is_cut`: it was too large to be kept as
     it came. `id`, `arguments` and what is told of it are without secrets; `title`, `raw`, `changes` are as they came.
@@ -40,6 +41,7 @@ class Tool:
     changes: tuple[Change, ...] = ()
     locations: tuple[str, ...] = ()
     told: bool = False
+    refused: bool = False
     at: float = 0.0
     shown: set[int] = field(default_factory=set)
     is_cut: bool = False
@@ -63,7 +65,8 @@ class Tools:
         pieces += [Noted(text) for change in tool.changes if (text := self._news(tool, change))]
         if tool.status in _ENDS:
             self._tools.pop(tool.id, None)
-            pieces.append(Resulted(tool.id, without_controls(self._result(tool)), tool.status == "failed"))
+            result, failed = without_controls(self._result(tool)), tool.status == "failed"
+            pieces.append(Resulted(tool.id, result, failed, tool.refused))
         else:
             self._bound(tool)
         return pieces
@@ -75,6 +78,11 @@ class Tools:
         whole = replace(tool)
         self._bound(tool)
         return whole, pieces
+
+    def refuse(self, facts: Mapping[str, Any]) -> None:
+        """The call that the program has asked about is not allowed: that it fails now is no error."""
+        if (tool := self._tools.get(self._id(facts))) is not None:
+            tool.refused = True
 
     def settled(self) -> list[Piece]:
         """Calls that are not told yet, and of which nothing new has come for a while: arguments may come in parts."""
@@ -91,7 +99,7 @@ class Tools:
 
     def merged(self, facts: Mapping[str, Any]) -> Tool:
         """The call that these facts are about, with what they add to it."""
-        name = self._clean(word(facts.get("toolCallId")))[:200]
+        name = self._id(facts)
         tool = self._tools.get(name) or Tool(name)
         if name not in self._tools and len(self._tools) < _KEPT:
             self._tools[name] = tool
@@ -115,6 +123,9 @@ class Tools:
             if facts.get(name) is not None:
                 tool.weights[name] = weight(facts[name], _ONE_MAX)
         return tool
+
+    def _id(self, facts: Mapping[str, Any]) -> str:
+        return self._clean(word(facts.get("toolCallId")))[:200]
 
     def _bound(self, tool: Tool) -> None:
         """Of a call that is large only what is shown is kept; of too many calls the oldest are forgotten."""

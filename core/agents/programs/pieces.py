@@ -38,11 +38,12 @@ class Called:
 
 @dataclass(frozen=True, slots=True)
 class Resulted:
-    """What came of a call."""
+    """What came of a call. `refused`: it failed because it was not allowed, and not by an error."""
 
     id: str
     text: str
     failed: bool = False
+    refused: bool = False
 
 
 @dataclass(frozen=True, slots=True)

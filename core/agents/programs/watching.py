@@ -139,7 +139,7 @@ class Watch:
         action = self._calls.pop(result.id, name)
         self._desk.tell(Told.RESULT, id=name, text=_cut(text, _TOOL_MAX), failed=result.failed)
         self._steps += 1
-        if why := self._stuck.note(self._steps, action, text, failed=result.failed):
+        if why := self._stuck.note(self._steps, action, text, failed=result.failed and not result.refused):
             self._stop(Outcome(RunStatus.FAILED, "stuck", why))
 
     def _turned(self) -> None:
