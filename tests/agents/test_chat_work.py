@@ -1,6 +1,7 @@
 """Chat agents at work through the dispatcher, on a real HTTP server that plays the model."""
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,22 @@ async def test_a_task_is_claimed_done_and_reviewed(tmp_path: Path, wire: Wire) -
             told = json.dumps(office.script.asked("SubmitTask")[0].body)
             assert json.dumps(prompts["layers"][0]["text"])[1:-1] in told
             assert server.connections <= 1 + len([run for run in await office.all(Run) if run.tokens_in])
+
+
+async def test_what_stays_from_turn_to_turn_is_sent_again_as_it_was_and_marked_for_the_cache(tmp_path: Path) -> None:
+    with ModelServer() as server:
+        async with an_office(tmp_path / "company", server, "anthropic") as office:
+            office.script.set(broadcast=CLAIM, execute=WORK)
+            await office.ended("execute")
+            turns = [asked.body for asked in office.script.asked("SubmitTask")]
+    assert len(turns) == len(WORK)
+    for body in turns:
+        assert [block["cache_control"] for block in body["system"]] == [{"type": "ephemeral"}]
+        assert (body["system"], body["tools"]) == (turns[0]["system"], turns[0]["tools"])
+    ends = [body["messages"][-1]["content"][-1].pop("cache_control", None) for body in turns]
+    assert ends == [None, *[{"type": "ephemeral"}] * (len(WORK) - 1)]
+    for before, after in pairwise(turns):
+        assert after["messages"][: len(before["messages"])] == before["messages"]
 
 
 async def test_parallel_calls_are_carried_out_in_their_order(tmp_path: Path) -> None:

@@ -52,6 +52,15 @@ async def test_the_documented_script_does_a_task(tmp_path: Path) -> None:
         assert (await office.task()).status == TaskStatus.REVIEW
 
 
+@pytest.mark.parametrize(("settings", "told"), [({"model": "best"}, "best"), ({}, "none")])
+async def test_a_script_is_told_its_model(tmp_path: Path, settings: dict[str, str], told: str) -> None:
+    code = BEGIN + 'print("its model is", os.environ.get("OPSROOM_MODEL", "none"))\nprint("NO_REPLY")\n'
+    async with an_office(tmp_path, code, {"OPSROOM_MODEL": "ours"}, **settings) as office:
+        run = await office.ended("broadcast")
+        assert run.exit_kind == "no_reply"
+        assert f"its model is {told}" in await office.transcript(run)
+
+
 async def test_a_script_of_json_lines_tells_its_usage_and_its_session(tmp_path: Path) -> None:
     code = CLAIM + '''
 def tell(**facts):

@@ -234,3 +234,18 @@ def test_what_a_program_may_do_unasked_is_told_to_it_by_its_start(program: str, 
     assert [each for each in never if each in told] == []
     # Whoever names nothing lets it edit files, and no more.
     assert (told == start_of(program)) == (allow == "edits")
+
+
+@pytest.mark.parametrize(("settings", "own"), [({}, False), ({"own_home": False}, False), ({"own_home": True}, True)])
+@pytest.mark.parametrize(("program", "variable"), [("claude", "CLAUDE_CONFIG_DIR"), ("codex", "CODEX_HOME")])
+async def test_its_settings_lie_with_the_operators_or_in_a_home_of_its_own(
+    tmp_path: Path, program: str, variable: str, settings: dict[str, bool], own: bool
+) -> None:
+    code = f'import os\nopen("home.txt", "w").write(os.environ.get({variable!r}, ""))\n'
+    async with an_office(tmp_path, code, {variable: "/of/the/operator"}, program=program, **settings) as office:
+        await office.ended("broadcast")
+    home = tmp_path / "homes" / "ada"
+    assert (tmp_path / "work" / "ada" / "home.txt").read_text() == (str(home) if own else "/of/the/operator")
+    assert home.is_dir() == own
+    if own:
+        assert home.stat().st_mode & 0o077 == 0
