@@ -40,3 +40,10 @@ DEAREST = (
     " agent_id WHERE kind = :kind AND runner ->> '$.kind' IS :runner AND runner ->> '$.model' IS :model"
 )
 COSTED = "SELECT 1 FROM runs WHERE agent_id = :agent AND cost_micros > 0 LIMIT 1"
+# An agent's runner settings as JSON, as they were when a run of it began: each change of them is an event.
+RUNNER_THEN = (
+    "SELECT json_extract(changed, '$.runner') FROM events WHERE entity = 'agents' AND entity_id = :agent"
+    " AND json_type(changed, '$.runner') IS NOT NULL"
+    " AND id < (SELECT max(id) FROM events WHERE entity = 'runs' AND entity_id = :run AND kind = 'RunStarted')"
+    " ORDER BY id DESC LIMIT 1"
+)

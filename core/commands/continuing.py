@@ -1,17 +1,20 @@
 """Going on with the session of an ended run: a new run of its agent on its task, with the operator's remark."""
 
+import json
 from typing import Any
 
 from pydantic import Field
 
+from core.blackboard.queries import RUNNER_THEN
 from core.commands.company import ResumeAgent, resume_agent
 from core.commands.registry import Act, Answer, Command, Text, handles, letters
 from core.commands.runs import QueueRun, queue_run
 from core.commands.task_moves import AssignTask, assign_task
-from core.domain.attach import cannot_continue
+from core.domain.attach import cannot_continue, shares_sessions
 from core.domain.entities import AgentRecord, Run, Task
 from core.domain.errors import Conflict
 from core.domain.lifecycles import RUN
+from core.domain.runner_uses import runner_line
 from core.domain.states import AgentStatus, RunKind, RunStatus, TaskStatus
 
 _HELD = (TaskStatus.CLAIMED, TaskStatus.WORKING)
@@ -43,16 +46,13 @@ def resume_session(act: Act, command: ResumeSession) -> Answer:
         raise Conflict(f"{old.name_tag} did not work on a task ({old.kind}).", "Comment on what it was about.")
     task, agent = tx.get(Task, old.task_id), tx.get(AgentRecord, old.agent_id)
     instead = f"Comment on {task.name_tag}: whoever works on it reads that."
-    if why := cannot_continue(agent.runner):
-        raise Conflict(f"{agent.name} {why}; nothing was queued.", instead)
-    if not old.session:
-        raise Conflict(f"{old.name_tag} left no session to go on with.", instead)
+    _require_session(act, old, agent, instead)
     if agent.status == AgentStatus.PAUSED and command.resume_agent:
         resume_agent(act, ResumeAgent(agent=agent.slug))
         agent = tx.get(AgentRecord, agent.id)
     if agent.status != AgentStatus.ACTIVE:
         together = "Let it work again in the same step: resume_agent (in a shell --resume-agent)."
-        hint = together if _may_come_back(agent) else instead
+        hint = together if agent.status == AgentStatus.PAUSED else instead
         raise Conflict(f"{agent.name} is {agent.status}.", hint)
     used = tx.one(
         "SELECT sum(tokens_in) AS a, sum(tokens_out) AS b, sum(cost_micros) AS c FROM runs"
@@ -66,8 +66,19 @@ def resume_session(act: Act, command: ResumeSession) -> Answer:
     return _continued(act, old, task, agent, brief)
 
 
-def _may_come_back(agent: AgentRecord) -> bool:
-    return agent.status == AgentStatus.PAUSED
+def _require_session(act: Act, old: Run, agent: AgentRecord, instead: str) -> None:
+    """Raises Conflict where the run left no session that its agent's runner could go on with now."""
+    if why := cannot_continue(agent.runner):
+        raise Conflict(f"{agent.name} {why}; nothing was queued.", instead)
+    if not old.session:
+        raise Conflict(f"{old.name_tag} left no session to go on with.", instead)
+    then = json.loads(act.tx.value(RUNNER_THEN, agent=agent.id, run=old.id) or "{}")
+    if not shares_sessions(then, agent.runner):
+        raise Conflict(
+            f"{old.name_tag} was a run of {runner_line(then)}; {agent.name} works by {runner_line(agent.runner)} now,"
+            " which does not know its session; nothing was queued.",
+            instead,
+        )
 
 
 def _continued(act: Act, old: Run, task: Task, agent: AgentRecord, brief: dict[str, Any]) -> Answer:

@@ -35,6 +35,11 @@ def cannot_continue(runner: Mapping[str, Any]) -> str:
             return f"works by a runner of the kind {kind or 'unknown'!r}, whose sessions end with their run"
 
 
+def shares_sessions(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether these settings mean the same program by the same kind of runner: ids of sessions are a program's own."""
+    return all(one.get(name) == other.get(name) for name in ("kind", "program", "command"))
+
+
 def no_terminal(runner: Mapping[str, Any]) -> str:
     """Why the terminal cannot be given to the program of this runner, to be said after its agent's name; empty if it
     can."""

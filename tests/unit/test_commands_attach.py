@@ -17,9 +17,10 @@ CLAUDE = {"kind": "command", "program": "claude"}
 
 async def at_work(world: World, runner: dict[str, object]) -> Agent:
     """The run of ada's task, on this runner."""
-    _, ada = await world.a_task("working")
-    assert ada is not None
+    task, _ = await world.a_task()
     await world.operator("EditAgent", agent="ada", runner=runner)
+    ada = await world.brought_to(task.id, "working")
+    assert ada is not None
     return ada
 
 
@@ -136,6 +137,8 @@ async def test_a_session_goes_on_in_a_new_run_of_the_same_agent_on_the_same_task
         (CLAUDE, "", "left no session"),
         (CHAT, "s-1", "whose sessions end with their run"),
         ({"kind": "command", "command": ["./a"]}, "s-1", "a script of your own"),
+        ({"kind": "command", "program": "codex"}, "s-1", "run of command, claude; Ada works by command, codex now"),
+        ({"kind": "acp", "program": "claude"}, "s-1", "which does not know its session; nothing was queued"),
     ],
 )
 async def test_a_session_that_cannot_go_on_is_refused_with_its_reason(
@@ -146,6 +149,16 @@ async def test_a_session_that_cannot_go_on_is_refused_with_its_reason(
     with pytest.raises(Conflict, match=why) as refused:
         await world.operator("ResumeSession", run=ada.run_id)
     assert "Comment on T" in refused.value.hint
+    assert await world.all(Run, "status = 'queued'") == []
+
+
+async def test_a_session_goes_on_once_its_agent_has_its_program_back_whatever_else_was_changed(world: World) -> None:
+    ada = await ended(world)
+    await world.operator("EditAgent", agent="ada", runner={"kind": "command", "program": "codex"})
+    with pytest.raises(Conflict, match="does not know its session"):
+        await world.operator("ResumeSession", run=ada.run_id)
+    await world.operator("EditAgent", agent="ada", runner={**CLAUDE, "model": "opus"})
+    assert (await world.operator("ResumeSession", run=ada.run_id))["continues"] == ada.run_id
 
 
 async def test_a_session_waits_for_what_its_task_waits_for(world: World) -> None:
