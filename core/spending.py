@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from core.blackboard.queries import BUDGET_ENDED, BUDGET_HELD_BACK, LIVE_RUNS, SCOPED
+from core.blackboard.queries import BUDGET_ENDED, BUDGET_HELD_BACK, LIVE_RUNS, SCOPED, WITHOUT_COST
 from core.blackboard.readers import Readers
 from core.domain.budgets import DAY_MS, Standing, entity_of, period_start, standing_of
 from core.domain.entities import AgentRecord, Budget
@@ -86,7 +86,7 @@ _TOTALS = (
 )
 _WITHOUT_COST = (
     "SELECT agent_id, goal_id, model, count(*) AS runs, sum(started_at >= :today) AS today FROM runs"
-    " WHERE started_at >= :since AND cost_micros = 0 AND tokens_in + tokens_out > 0 GROUP BY agent_id, goal_id, model"
+    f" WHERE started_at >= :since AND {WITHOUT_COST} GROUP BY agent_id, goal_id, model"
 )
 _BY_DAY = (
     f"SELECT agent_id, goal_id, model, ended_at / {DAY_MS} AS day, sum(cost_micros) AS cost FROM runs"

@@ -15,6 +15,7 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.worker import Worker, WorkerState
 
 from core.blackboard.owner import Ownership
+from core.blackboard.queries import WITHOUT_COST
 from core.company import OpenCompany
 from core.domain.agenda import BEATS
 from core.domain.entities import Event, Run
@@ -41,7 +42,7 @@ _HEARTBEAT = (
 )
 _OLD_RUNS = (
     "SELECT coalesce(sum(tokens_in + tokens_out), 0) AS tokens, coalesce(sum(cost_micros), 0) AS cost,"
-    " coalesce(sum(cost_micros = 0 AND tokens_in + tokens_out > 0), 0) AS without_cost"
+    f" coalesce(sum({WITHOUT_COST}), 0) AS without_cost"
     " FROM runs WHERE id < :before AND status NOT IN ('queued', 'starting', 'running')"
 )
 

@@ -23,6 +23,8 @@ ENDED_GOALS = (
     " EXISTS (SELECT 1 FROM events WHERE entity = 'goals' AND entity_id = goals.id AND kind = 'GoalAccepted')"
     " AS accepted FROM goals WHERE status IN ('done', 'failed', 'cancelled', 'archived') ORDER BY id DESC LIMIT :limit"
 )
+# A run that used tokens, and told no cost: no sum of money holds it.
+WITHOUT_COST = "cost_micros = 0 AND tokens_in + tokens_out > 0"
 ALIVE_GOALS = "status NOT IN ('done', 'failed', 'cancelled', 'archived')"
 SCOPED = {"company": "", "agent": " AND agent_id = :id", "goal": " AND goal_id = :id"}
 # Of a budget: what ended since its period began, and what is held back now; {} is what `SCOPED` says.

@@ -114,6 +114,38 @@ def test_who_has_retired_is_listed_when_asked_for(tmp_path: Path, capsys: pytest
     assert "hired because" not in capsys.readouterr().out
 
 
+def test_a_cost_that_nobody_knows_is_not_shown_as_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "c"
+
+    async def ended(number: int, agent: int, **used: int) -> None:
+        company = await OpenCompany.open(folder, role="owner")
+        try:
+            queued = await company.execute(
+                parse("QueueRun", {"kind": "mention", "agent_id": agent, "key": f"cost:{number}"}), actor=System()
+            )
+            start = {"run": queued["id"], "owner": company.token}
+            await company.execute(parse("StartRun", start), actor=System())
+            finish = {"run": queued["id"], "status": "succeeded", **used}
+            await company.execute(parse("FinishRun", finish), actor=System())
+        finally:
+            await company.close()
+
+    def costs() -> list[tuple[str, int, int]]:
+        agents = told(capsys, "agent", "list", str(folder))["agents"]
+        return [(each["agent"], each["cost_micros"], each["without_cost"]) for each in agents]
+
+    run(founded(folder))
+    run(ended(1, 1, tokens_in=50, cost_micros=120_000))
+    assert costs() == [("vera", 120_000, 0), ("ada", 0, 0)]
+    run(ended(2, 1, tokens_in=50))
+    run(ended(3, 2, tokens_out=5))
+    assert costs() == [("vera", 120_000, 1), ("ada", 0, 1)]
+    assert main(["agent", "list", str(folder)]) == main(["agent", "show", str(folder), "ada"]) == Exit.OK
+    said = capsys.readouterr().out
+    assert "0.12 USD + unknown" in said
+    assert "cost so far    0.00 USD + unknown" in said
+
+
 def test_the_budget_that_is_shown_is_the_one_in_force(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = str(tmp_path / "c")
     run(founded(tmp_path / "c"))

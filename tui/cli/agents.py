@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from core.agents.kinds import check_runner
-from core.blackboard.queries import LIVE_RUNS
+from core.blackboard.queries import LIVE_RUNS, WITHOUT_COST
 from core.blackboard.readers import Readers
 from core.commands.company import require_runner
 from core.config import read_config, runner_kinds
-from core.domain.budgets import money, per
+from core.domain.budgets import money, per, with_unknown
 from core.domain.company_items import RUNNER_EXAMPLE, default_runner, runner_missing
 from core.domain.entities import AgentRecord, Budget, Company, Task
 from core.domain.errors import Invalid, NotFound
@@ -41,7 +41,7 @@ def list_agents(arguments: argparse.Namespace) -> int:
         print_json({"agents": found})
     else:
         rows = [
-            [a["agent"], a["role"], a["status"], a["manager"] or "", str(a["runs"]), _usd(a["cost_micros"]),
+            [a["agent"], a["role"], a["status"], a["manager"] or "", str(a["runs"]), _cost(a),
              " ".join(a["capabilities"]), a["name"]]
             for a in found
         ]  # fmt: skip
@@ -63,6 +63,9 @@ async def described(readers: Readers, agents: list[AgentRecord]) -> list[AgentFa
     spent = {row["agent"]: row["micros"] for row in await readers.all(
         "SELECT agent_id AS agent, sum(cost_micros) AS micros FROM runs WHERE cost_micros > 0 GROUP BY agent_id"
     )}  # fmt: skip
+    unknown = {row["agent"]: row["n"] for row in await readers.all(
+        f"SELECT agent_id AS agent, count(*) AS n FROM runs WHERE {WITHOUT_COST} GROUP BY agent_id"
+    )}  # fmt: skip
     held = {task.assignee_id: task.id for task in await readers.entities(Task, "status IN ('claimed', 'working')")}
     budgets = {budget.scope_id: budget for budget in await readers.entities(
         Budget, "scope = :scope AND limit_micros > 0", scope=BudgetScope.AGENT
@@ -73,7 +76,8 @@ async def described(readers: Readers, agents: list[AgentRecord]) -> list[AgentFa
             "status": str(agent.status), "manager": slugs.get(agent.manager_id or 0),
             "capabilities": list(agent.capabilities), "duties": agent.duties, "runner": agent.runner.get("kind", ""),
             "max_runs": agent.max_runs, **_budget(budgets.get(agent.id)), "runs": live.get(agent.id, 0),
-            "task": held.get(agent.id), "cost_micros": spent.get(agent.id, 0), "created_at": agent.created_at,
+            "task": held.get(agent.id), "cost_micros": spent.get(agent.id, 0),
+            "without_cost": unknown.get(agent.id, 0), "created_at": agent.created_at,
         }
         for agent in agents
     ]  # fmt: skip
@@ -105,7 +109,7 @@ def show_agent(arguments: argparse.Namespace) -> int:
             ("runner", f"{found['runner']}, {found['max_runs']} at once"),
             ("models", found["metering"]),
             ("budget", _budget_words(found)),
-            ("cost so far", _usd(found["cost_micros"])),
+            ("cost so far", _cost(found)),
         ]
     )
     for task in found["open_tasks"]:
@@ -280,8 +284,8 @@ def micros_of(text: str) -> int:
     return micros
 
 
-def _usd(micros: int) -> str:
-    return f"${micros / MICROS:.2f}"
+def _cost(found: AgentFacts) -> str:
+    return with_unknown(money(found["cost_micros"]), found["without_cost"])
 
 
 def _ended(answer: Mapping[str, Any]) -> str:

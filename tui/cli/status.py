@@ -6,6 +6,7 @@ from typing import Any
 
 from core.blackboard.board import Board
 from core.blackboard.owner import Ownership
+from core.blackboard.queries import WITHOUT_COST
 from core.config import read_config, runner_kinds
 from core.domain.budgets import with_unknown
 from core.domain.ceo_mode import CeoModeContext, resolve_ceo_mode
@@ -22,7 +23,7 @@ _USAGE = (
     "SELECT count(*) AS runs, coalesce(sum(model <> '' OR tokens_in > 0 OR tokens_out > 0), 0) AS model_calls,"
     " coalesce(sum(tokens_in), 0) AS tokens_in, coalesce(sum(tokens_out), 0) AS tokens_out,"
     " coalesce(sum(cost_micros), 0) AS cost_micros,"
-    " coalesce(sum(cost_micros = 0 AND tokens_in + tokens_out > 0), 0) AS without_cost FROM runs"
+    f" coalesce(sum({WITHOUT_COST}), 0) AS without_cost FROM runs"
 )
 
 
