@@ -5,7 +5,8 @@ The lists, the panes and the help read the same tables.
 
 from core.domain.entities import Goal, Run, Task
 from core.domain.goals import is_reviewed
-from core.domain.states import GoalStatus, RoundStatus, RunStatus, TaskStatus
+from core.domain.inbox import InboxItem
+from core.domain.states import ApprovalKind, GoalStatus, RoundStatus, RunStatus, TaskStatus
 from tui.widgets.row import Tone
 
 Look = tuple[str, str, Tone]
@@ -119,6 +120,8 @@ def of_task(task: Task) -> Look:
     return TASK[task.status]
 
 
-def of_item(kind: str) -> Look:
-    """How an inbox item of this kind is marked."""
-    return INBOX.get(kind, ("?", kind, "warn"))
+def of_item(item: InboxItem) -> Look:
+    """How an inbox item is marked; what a program asks for at a red line is told apart."""
+    sign, word, tone = INBOX.get(item.kind, ("?", item.kind, "warn"))
+    at_red_line = item.kind == ApprovalKind.PERMISSION and item.urgent
+    return ("!", word, "bad") if at_red_line else (sign, word, tone)

@@ -119,6 +119,8 @@ async def test_the_next_question_of_a_run_does_not_move_in_under_the_keys_of_a_p
             assert (await the(office)).status == "rejected"
             await wants(office, run, EDIT)
             await wait(pilot, office, 1)
+            assert "★ R3 waits for your decision" in shown(app)
+            assert "refused by human" in shown(app)
             await picture(pilot, "answered")
             await press(pilot, "a", "f")
             await wait(pilot, office, 6)
@@ -149,6 +151,7 @@ async def test_a_red_line_asks_each_time_and_asks_twice(tmp_path: Path, picture:
         async with app.run_test(size=HOME) as pilot:
             await ready(pilot, office)
             assert "at the red line data_deletion" in shown(app)
+            assert "! asks" in shown(app)
             await press(pilot, "f")
             assert "Q1 cannot be allowed for its whole run: such an act asks each time." in shown(app)
             assert (await the(office)).status == "pending"
@@ -162,6 +165,32 @@ async def test_a_red_line_asks_each_time_and_asks_twice(tmp_path: Path, picture:
             await press(pilot, "a")
             await wait(pilot, office, 1)
             await press(pilot, "right", "enter")
+            await wait(pilot, office, 6)
+            assert (await the(office)).status == "consumed"
+
+
+async def test_what_does_not_fit_is_read_to_its_end_before_a_yes_counts(tmp_path: Path) -> None:
+    long = Wish("Clean up", "command", FOLDER, command="\n".join(f"rm -rf data/{each}" for each in range(30)))
+    async with an_office(tmp_path / "c") as office:
+        await run_that_asks(office, long)
+        app = office.app()
+        async with app.run_test(size=SMALL) as pilot:
+            await ready(pilot, office)
+            await press(pilot, "a")
+            assert isinstance(question := app.screen, Confirm)
+            assert "pgdn reads on" in shown(app)
+            await press(pilot, "right")
+            seen = shown(app)
+            while "data/29" not in seen or "content sha256" not in seen:
+                await wait(pilot, office, 1)
+                await press(pilot, "enter")
+                assert app.screen is question
+                assert shown(app) != seen, "enter shows more"
+                seen = shown(app)
+            await press(pilot, "enter")
+            assert app.screen is question, "what came just now is not read yet"
+            await wait(pilot, office, 1)
+            await press(pilot, "enter")
             await wait(pilot, office, 6)
             assert (await the(office)).status == "consumed"
 
@@ -226,12 +255,16 @@ async def test_a_decision_on_an_ended_run_is_refused_in_words(tmp_path: Path) ->
             assert (await the(office)).status == "cancelled"
 
 
-async def test_a_question_is_seen_in_the_live_view_and_its_key_leads_to_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("below", [(), ("A",), ("L", "b")], ids=["room", "agents", "past"])
+async def test_a_question_is_seen_in_the_live_view_and_its_key_leads_to_it(
+    tmp_path: Path, below: tuple[str, ...]
+) -> None:
     async with an_office(tmp_path / "c") as office:
         run = await run_that_asks(office, TESTS)
         app = office.app()
         async with app.run_test(size=HOME) as pilot:
             await ready(pilot, office)
+            await press(pilot, *below)
             app.room.attaching.open(f"run:{run.run_id}")
             await settle_screen(pilot, RunScreen)
             assert "asks Q1" in shown(app)

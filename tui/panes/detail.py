@@ -216,7 +216,7 @@ def _head(view: Projection, situation: Situation, now: int, width: int) -> Conte
 
 
 def _of_item(item: InboxItem, choices: Mapping[str, Choice], width: int) -> Content:
-    sign, word, tone = signs.of_item(item.kind)
+    sign, word, tone = signs.of_item(item)
     state = said(f"{sign} {word}", tone)
     lines = [hanging(state, item.title, width, "strong", indent=state.cell_length + 2)]
     lines.append(hanging("why", item.why, width))

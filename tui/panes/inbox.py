@@ -70,7 +70,7 @@ def _is_held(item: InboxItem, on_their_way: Collection[str]) -> bool:
 
 
 def _row(item: InboxItem, now: int, held: bool, nth: int = 0) -> Row:
-    sign, word, tone = signs.HELD if held else signs.of_item(item.kind)
+    sign, word, tone = signs.HELD if held else signs.of_item(item)
     kind, _, number = item.entity.partition(":")
     tag = f"{LETTERS[kind]}{number}" if kind in LETTERS else ""
     if item.until is not None and not held:

@@ -19,12 +19,20 @@ from tui.widgets.row import Tone
 TWO_SIDED = frozenset({ApprovalKind.GOAL_CHANGE, ApprovalKind.ORG_CHANGE})
 """Kinds that show what is before and after."""
 
+# A yes to a program is used up by being heard: its states are no words for people.
+_PERMITS: dict[ApprovalStatus, str] = {
+    ApprovalStatus.CONSUMED: "allowed", ApprovalStatus.APPROVED: "allowed for its run",
+    ApprovalStatus.REJECTED: "refused",
+}  # fmt: skip
+
 
 def question(approval: Approval, failed: Sequence[Run] = ()) -> Block:
     """What waits for a decision, or was decided; `failed` are the attempts that it came from, the newest first."""
     pending = approval.status == ApprovalStatus.PENDING
     tone: Tone = "warn" if pending else "dim"
-    state = "waits for you" if pending else f"{in_words(approval.status)} by {approval.decided_by or 'nobody'}"
+    words = _PERMITS.get(approval.status, "") if asks_for_run(approval) else ""
+    decided = f"{words or in_words(approval.status)} by {approval.decided_by or 'nobody'}"
+    state = "waits for you" if pending else decided
     heading = (
         (f"? {approval.name_tag} {in_words(approval.kind)}", tone), (state, tone),
         (f"{approval.requested_by} {clock_time(approval.created_at)}", "dim"),

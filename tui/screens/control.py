@@ -207,7 +207,8 @@ class ControlScreen(Screen[None]):
         self._asked = frozenset(asked)
         if came and had_none and not isinstance(self.focused, Input) and self.focused is not self.inbox.list:
             thing = self.view.find(came[0].entity)
-            tag = "The company" if thing is None or came[0].entity.startswith("company") else thing.name_tag
+            kind, _, number = came[0].entity.partition(":")
+            tag = f"R{number}" if kind == "run" else "The company" if kind == "company" or not thing else thing.name_tag
             self.say(f"★ {tag} waits for your decision: {self.view.keymap.shown('inbox')} goes to the inbox", "warn")
 
     def _goal_id(self) -> int | None:
