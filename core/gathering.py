@@ -1,6 +1,7 @@
 """Gathers a tick's facts with a few indexed queries; what is finished costs nothing."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
 from core.blackboard.transaction import Transaction
@@ -23,7 +24,7 @@ from core.domain.entities import (
 )
 from core.domain.facts import Attempts, Facts
 from core.domain.limits import RUN_ATTEMPTS
-from core.domain.states import Autonomy, GoalStatus, ReviewStep, RoundStatus, RunStatus, TaskStatus
+from core.domain.states import PERMANENT, Autonomy, GoalStatus, ReviewStep, RoundStatus, RunStatus, TaskStatus
 from core.domain.tick.heartbeat import is_due
 from core.gathering_ceo import (
     living,
@@ -175,19 +176,17 @@ def _last_turn(tx: Transaction, goal: Goal) -> Turn | None:
 
 
 def _heard(tx: Transaction, turn: Turn) -> frozenset[int]:
-    """Agents whose run of this turn came to its end, or failed as often as anything may."""
-    ended: dict[int, list[str]] = {}
+    """Agents whose run of this turn came to its end, failed as often as anything may, or would fail again for sure."""
+    tried: Counter[int] = Counter()
     for row in tx.all(
-        "SELECT agent_id, status FROM runs WHERE idempotency_key >= :low AND idempotency_key < :high"
+        "SELECT agent_id, status, exit_kind FROM runs WHERE idempotency_key >= :low AND idempotency_key < :high"
         " AND status NOT IN ('queued', 'starting', 'running')",
         low=f"discuss:{turn.id}:", high=f"discuss:{turn.id};",
     ):  # fmt: skip
-        ended.setdefault(row["agent_id"], []).append(row["status"])
-    return frozenset(
-        agent
-        for agent, statuses in ended.items()
-        if "succeeded" in statuses or sum(status not in _NO_FAILURE for status in statuses) >= RUN_ATTEMPTS
-    )
+        if row["status"] not in _NO_FAILURE:
+            is_over = row["status"] == RunStatus.SUCCEEDED or row["exit_kind"] in PERMANENT
+            tried[row["agent_id"]] += RUN_ATTEMPTS if is_over else 1
+    return frozenset(agent for agent, times in tried.items() if times >= RUN_ATTEMPTS)
 
 
 def _unanswered(tx: Transaction, goal: Goal) -> int | None:

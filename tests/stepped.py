@@ -61,6 +61,9 @@ class Stepped:
     async def begin(self) -> None:
         """Half a minute passes; what is due begins."""
         self.clock.advance(30_000)
+        await self._tick()
+
+    async def _tick(self) -> None:
         assert self.company.ticker is not None
         assert self.company.dispatcher is not None
         await self.company.ticker.tick()
@@ -76,6 +79,12 @@ class Stepped:
         """What is due begins, and ends."""
         await self.begin()
         await self.idle()
+
+    async def at_once(self, ticks: int = 5) -> None:
+        """No time passes: what ended has the ticker look again, so often."""
+        for _ in range(ticks):
+            await self._tick()
+            await self.idle()
 
     async def ended(self, kind: RunKind | str, steps: int = 6) -> Run:
         """Step until a run of this kind has ended; that run, the newest."""

@@ -15,6 +15,7 @@ from core.domain.errors import Conflict
 from core.domain.lifecycles import RUN
 from core.domain.limits import COOL_DOWN_MAX_MS, LEASE_MS, RUN_ATTEMPTS, RUNS_AT_ONCE, STARTS_PER_MINUTE, TICK_MS
 from core.domain.states import (
+    PERMANENT,
     AgentStatus,
     GoalStatus,
     MentionStatus,
@@ -322,8 +323,8 @@ def _cool_down(act: Act, agent: AgentRecord, until: int, *, shared: bool) -> Non
 
 
 def _needs_rest(run: Run) -> bool:
-    """A failed run that counts no attempt of a task must not be asked for again at once (F14)."""
-    return run.status != RunStatus.SUCCEEDED and run.kind in _TIRING
+    """A failed run that counts no attempt of a task, or fails again for sure, must not be asked for at once (F14)."""
+    return run.status != RunStatus.SUCCEEDED and (run.kind in _TIRING or run.exit_kind in PERMANENT)
 
 
 _TIRING = frozenset(

@@ -279,3 +279,8 @@ class MentionStatus(StrEnum):
 GOAL_FINAL = frozenset({GoalStatus.DONE, GoalStatus.FAILED, GoalStatus.CANCELLED})
 TASK_FINAL = frozenset({TaskStatus.DONE, TaskStatus.FAILED, TaskStatus.CANCELLED})
 RUN_LIVE = frozenset({RunStatus.QUEUED, RunStatus.STARTING, RunStatus.RUNNING})
+PERMANENT = frozenset({
+    "answers", "auth", "forbidden", "invalid", "key", "model", "no_runner", "not_found", "not_started", "quota",
+    "unsupervised", "untrusted",
+})  # fmt: skip
+"""Exit kinds of failed runs that another try does not mend, e.g. a program that is not there (F14)."""

@@ -4,6 +4,7 @@ import asyncio
 import json
 import shutil
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -293,7 +294,7 @@ def _files_with(folder: Path, text: str) -> list[str]:
         ({"command": ["./missing.sh"]}, "is no program that can be run"),
         ({"program": "hal"}, "There is no program 'hal' in the catalogue"),
         ({"cwd": "nowhere"}, "is not there"),
-        ({"speed": 9}, "speed: Extra inputs are not permitted"),
+        ({"speed": 9}, "speed: there is no such setting"),
         ({"env": ["KEY=sk-very-secret"]}, "one of its entries is no name"),
         ({"env": ["OPSROOM_CHAT_KEY"]}, "is Opsroom's own"),
         ({"silence_s": 0}, "silence_s"),
@@ -330,3 +331,26 @@ def test_every_company_can_run_programs() -> None:
     config = Config(name="x")
     assert "command" in runner_kinds(config)
     assert set(runners_for(config)) == set(runner_kinds(config))
+
+
+@pytest.mark.parametrize("settings", [{"command": ["./gone"]}, {"tokens": "many"}])
+async def test_one_that_cannot_run_is_called_once_a_turn_and_its_colleagues_talk_on(
+    tmp_path: Path, settings: dict[str, object]
+) -> None:
+    async with an_office(tmp_path, "", **settings) as office:
+        await office.do(
+            "HireAgent", slug="bob", name="Bob", role="executor", manager="vera", runner={"kind": "silent"}
+        )  # fmt: skip
+        goal = await office.do("CreateGoal", title="Talk it over", must_haves=["a sign"])
+        await office.do("DispatchGoal", goal=goal["id"])
+        for _ in range(12):
+            await office.step()
+            await office.at_once()
+        talks = await office.all(Run, "kind = 'discuss' ORDER BY id")
+        calls = Counter((run.agent_id, run.idempotency_key.split(":")[1]) for run in talks)
+        assert set(calls.values()) == {1}
+        assert len({turn for _, turn in calls}) > 2
+        (ada,) = await office.all(AgentRecord, "slug = 'ada'")
+        assert {run.exit_kind for run in talks if run.agent_id == ada.id and run.status == RunStatus.FAILED} == {
+            "invalid"
+        }

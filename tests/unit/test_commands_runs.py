@@ -74,6 +74,16 @@ async def test_a_failed_run_that_costs_no_attempt_rests_its_agent(world: World, 
     assert ((await world.agent("ada")).cooldown_until or 0) > world.clock.now
 
 
+@pytest.mark.parametrize(("exit_kind", "rests"), [("not_started", True), ("invalid", True), ("exit", False)])
+async def test_one_whose_next_try_would_fail_too_rests_whatever_it_was_called_for(
+    world: World, exit_kind: str, rests: bool
+) -> None:
+    for kind in (RunKind.EXECUTE, RunKind.REVIEW, RunKind.DISCUSS):
+        await world.finish(await world.run("ada", kind), "failed", exit_kind=exit_kind)
+        assert (((await world.agent("ada")).cooldown_until or 0) > world.clock.now) == rests
+        world.clock.advance(60_000)
+
+
 @pytest.mark.parametrize("end", ["lost", "failed", "timed_out", "succeeded"])
 async def test_a_task_is_given_back_three_times_and_then_to_the_operator(world: World, end: str) -> None:
     task, _ = await world.a_task()
