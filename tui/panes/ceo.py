@@ -12,7 +12,7 @@ from core.domain.entities import AgentRecord, Company, Event, Goal
 from core.domain.limits import AUTO_IN_A_ROW, HEARTBEAT_MS
 from core.domain.states import GOAL_FINAL, AgentStatus, Autonomy, GoalStatus
 from tui import signs
-from tui.panes.words import entitle, line, money, put, said
+from tui.panes.words import entitle, line, money, put, said, tally
 from tui.projection import Projection
 from tui.text import ago, in_words
 
@@ -54,7 +54,8 @@ class CeoPane(Static):
         stage = said("  stage B", "warn") if at_b else Content("")
         word = said("paused", "warn") if is_paused else said(in_words(mode.mode), "info")
         entitle(self, Content.assemble("CEO  ", word, stage))
-        means = line(said(means_words(view), "warn" if is_paused else None), "  ", _team(view, now))
+        words = said(means_words(view), "warn" if is_paused else None)
+        means = line(words, "  ", _team(view, now, self.size.width - words.cell_length - 2))
         room = self.size.width if self.styles.text_wrap == "nowrap" else 0
         since = said(since_words(mode.reasons, room), "dim")
         heart = said(*_heart(view, now))
@@ -180,12 +181,9 @@ def _item(item: Mapping[str, Any]) -> str:
     return f"{_LETTERS.get(kind, kind)}{number} {item.get('title', '')}: {item.get('why', '')}"
 
 
-def _team(view: Projection, now: int) -> Content:
+def _team(view: Projection, now: int, room: int) -> Content:
     team = view.team(now)
-    parts = [
-        said(f"{signs.AGENT[state][0]} {team[state]} {state}", signs.AGENT[state][2]) for state in _TEAM if team[state]
-    ]
-    return Content(" ").join(parts)
+    return tally([(signs.AGENT[state], team[state]) for state in _TEAM if team[state]], room)
 
 
 def _agent(view: Projection, agent: AgentRecord, now: int) -> Content:

@@ -11,7 +11,7 @@ from core.domain.entities import Round
 from core.domain.states import TaskStatus
 from tui import signs
 from tui.panes.coverage import listed, marks, of_decisions, of_must_haves
-from tui.panes.words import bar, entitle, line, put, said
+from tui.panes.words import bar, entitle, line, put, said, tally
 from tui.projection import Progress, Projection
 from tui.text import fit, in_words, one_line
 
@@ -60,9 +60,9 @@ def _lines(view: Projection, progress: Progress, width: int, height: int) -> lis
     coverage = view.coverage(goal)
     if height <= 1:
         begins = said(f"Round {progress.round.number} ")
-        ends = line(_counts(progress, words=False), "  ", marks(coverage, max(12, width // 3)))
+        ends = line(_counts(progress, 0), "  ", marks(coverage, max(12, width // 3)))
         return [line(begins, _far(progress, 12, width - begins.cell_length - ends.cell_length - 2), "  ", ends)]
-    lines = [_far(progress, max(6, min(24, width // 3)), width), _counts(progress)]
+    lines = [_far(progress, max(6, min(24, width // 3)), width), _counts(progress, width)]
     past = _past(view.rounds(goal.id)[:-1])
     if height < ROOM_FOR_A_LIST:
         covered = marks(coverage, width - (32 if past else 0))
@@ -81,13 +81,9 @@ def _far(progress: Progress, cells: int, width: int) -> Content:
     return line(begins, said(fit(one_line(f"{goal.name_tag} {goal.title}"), max(4, width - begins.cell_length))))
 
 
-def _counts(progress: Progress, *, words: bool = True) -> Content:
-    parts = []
-    for status in _ORDER:
-        if count := progress.counts.get(status, 0):
-            sign, word, tone = signs.TASK[status]
-            parts.append(said(f"{sign} {count} {word}" if words else f"{sign}{count}", tone))
-    return Content("  ").join(parts) if parts else said("no tasks", "dim")
+def _counts(progress: Progress, room: int) -> Content:
+    found = [(signs.TASK[status], count) for status in _ORDER if (count := progress.counts.get(status, 0))]
+    return tally(found, room, "  ") if found else said("no tasks", "dim")
 
 
 def _past(rounds: Sequence[Round]) -> list[Content]:

@@ -1,11 +1,13 @@
 """Small pieces of content that several panes draw: tones as styles, money, clock times. Foreign text goes through."""
 
 import time
+from collections.abc import Sequence
 
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
+from tui.signs import Look
 from tui.text import amount, one_line, plain, wrap
 from tui.widgets.row import Tone
 
@@ -80,6 +82,20 @@ def bar(done: int, total: int, cells: int) -> Content:
     """A bar that tells by its strokes too, not by its colour alone."""
     filled = cells * done // total if total else 0
     return Content.assemble(("━" * filled, "bold $text-success"), ("╌" * (cells - filled), "$foreground 40%"))
+
+
+def tally(counts: Sequence[tuple[Look, int]], room: int, gap: str = " ") -> Content:
+    """How many there are of each: `● 1 working`; the last ones lose their words first where they have no room."""
+    shown = Content("")
+    for worded in range(len(counts), -1, -1):
+        parts = [
+            said(f"{sign} {count} {word}" if place < worded else f"{sign}{count}", tone)
+            for place, ((sign, word, tone), count) in enumerate(counts)
+        ]
+        shown = Content(gap).join(parts)
+        if shown.cell_length <= room:
+            break
+    return shown
 
 
 def hanging(label: Content | str, text: str, width: int, tone: Tone | None = None, *, indent: int = 6) -> Content:
