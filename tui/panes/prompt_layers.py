@@ -20,6 +20,8 @@ LAYERS = (
     Column("budget", width=BAR, drop_below=50),
     Column("cut", width=4, align="right"),
 )
+TITLES = tuple(column.title for column in LAYERS)
+OF_DIFFERENCES = ("layer", "about", "tokens", "", "lines", "")
 WHOLE = "all"
 VALUE, WORDS = "┃ ", ""
 MOST_CHARACTERS = 100_000  # of one layer: wrapping more would be felt at the keyboard

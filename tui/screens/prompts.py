@@ -92,7 +92,7 @@ class PromptsScreen(Screen[None]):
         self.told = Rows(*TOLD, empty="No run yet: w asks.", id="told-rows")
         self.weights = Rows(*LAYERS, header=True, markable=False, empty="reading…", id="layer-rows")
         self.texts = Rows(*TEXTS, markable=False, empty="reading…", id="text-rows")
-        self.experiences = Rows(*EXPERIENCES, markable=False, id="experience-rows",
+        self.experiences = Rows(*EXPERIENCES, header=True, markable=False, id="experience-rows",
                                 empty="No handoff left an experience yet.")  # fmt: skip
         self.knowledge = Rows(*KNOWLEDGE, markable=False, empty="reading…", id="knowledge-rows")
         self.prose = Prose(empty="reading…", id="prompts-prose")
@@ -240,11 +240,13 @@ class PromptsScreen(Screen[None]):
 
     def _show_layers(self) -> None:
         if self.read.versus is not None:
+            self.weights.entitle(*layers.OF_DIFFERENCES)
             self.weights.set_rows(layers.difference_rows(self.read.versus))
             entitle(self._layers_frame, said("Differences"))
         elif self.read.told is not None:
             prompt = self.read.told.prompt
             is_first = not self.weights.rows
+            self.weights.entitle(*layers.TITLES)
             self.weights.set_rows(layers.layer_rows(prompt) if prompt else ())
             self.weights.empty = "No prompt was kept." if self.read.told.is_past else "There is no prompt."
             if is_first:

@@ -32,6 +32,12 @@ class RowPainter:
         self._styles.clear()
         self._strips.clear()
 
+    def entitle(self, columns: Sequence[Column]) -> bool:
+        """Take columns that differ in their titles alone; True when they do."""
+        changed = tuple(columns) != tuple(self._columns)
+        self._columns = columns
+        return changed
+
     def fit_to(self, width: int) -> None:
         """Lay the columns out for a width, unless they are."""
         if width != self._width:

@@ -4,6 +4,7 @@ It knows rows, a cursor and marks; what a row means and what happens on it belon
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 from textual import events
@@ -130,6 +131,12 @@ class Rows(ScrollView, can_focus=True):
             if not self._rows:
                 self._measure()
                 self.refresh()
+
+    def entitle(self, *titles: str) -> None:
+        """Other titles over the columns, where the rows now tell of something else."""
+        self.columns = tuple(replace(column, title=title) for column, title in zip(self.columns, titles, strict=True))
+        if self._painter.entitle(self.columns):
+            self.refresh()
 
     def row(self, row_id: str) -> Row | None:
         """Return the row with this id, if it is in the list."""
