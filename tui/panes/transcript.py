@@ -137,9 +137,10 @@ def _deed(entry: Entry, unfolded: bool, width: int) -> Iterator[Line]:
         return
     text = fit(one_line(head[: 4 * width]), room)
     left = room - len(text) - 3
+    gives = ": " if entry.kind == Told.RESULT else " = "
     yield (
         (fit(f"{sign} ", width), tone), (text, tone),
-        *(((f" = {fit(one_line(more[: 4 * width]), left)}", "dim"),) if more and left > 10 else ()),
+        *(((f"{gives}{fit(one_line(more[: 4 * width]), left)}", "dim"),) if more and left > 10 else ()),
     )  # fmt: skip
 
 
