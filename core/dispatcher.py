@@ -12,22 +12,19 @@ from core.agents.access import GiveAccess
 from core.agents.asking import Asking, Decisions
 from core.agents.attached import Attached, run_of
 from core.agents.clock import RunClock
-from core.agents.metered import Metered
 from core.agents.metered_outcome import metered_outcome
-from core.agents.models.keys import Secret, scrub, scrubbed
 from core.agents.process import kill_family, same_process
+from core.agents.recording import Recording
 from core.agents.runner import Assignment, Desk, Outcome, Runner, Told
-from core.agents.spent import Spent
 from core.agents.transcript import Transcripts
 from core.agents.workplaces import workplace_of
 from core.blackboard.readers import Readers
 from core.commands.approvals import KillRun
-from core.commands.attach import RecordSession
-from core.commands.budgets import RecordCost
 from core.commands.door import LocalDoor
 from core.commands.prompts import RecordPrompt
-from core.commands.runs import ConfirmRun, FinishRun, RecordProcess, RenewRuns, StartRun
+from core.commands.runs import ConfirmRun, FinishRun, RenewRuns, StartRun
 from core.domain.actors import Agent, System
+from core.domain.barred import Barred
 from core.domain.entities import Event, Run
 from core.domain.errors import Conflict, Fenced, OpsroomError
 from core.domain.limits import LEASE_MS, PROMPT_TOKENS, RUNS_AT_ONCE, STARTS_PER_MINUTE
@@ -63,36 +60,6 @@ class Caps:
     runs_at_once: int = RUNS_AT_ONCE
     starts_per_minute: int = STARTS_PER_MINUTE
     run_seconds: float = 1800.0
-
-
-class Barred:
-    """What need not be tried again in this pass. What holds one run of an agent or a goal back must not keep the
-    others' runs waiting behind it (F16); a budget that one run would overdraw may have enough for a smaller one.
-    """
-
-    def __init__(self) -> None:
-        self._why: dict[tuple[str, object], str] = {}
-
-    def why(self, run: Run) -> str:
-        """Why a run like this cannot start; empty if it may be tried."""
-        places: tuple[tuple[str, object], ...] = (
-            ("company", 1), ("agent", run.agent_id), ("goal", run.goal_id), ("like", _like(run)),
-        )  # fmt: skip
-        return next((found for place in places if (found := self._why.get(place))), "")
-
-    def note(self, run: Run, answer: Mapping[str, Any]) -> None:
-        """Take in the answer to a start that was refused."""
-        about: dict[str, object] = {"company": 1, "agent": run.agent_id, "goal": run.goal_id}
-        scope = str(answer.get("scope", ""))
-        if not answer.get("used_up", True):
-            # As much is held back for every run of this agent and kind.
-            self._why["like", _like(run)] = answer["why"]
-        elif about.get(scope) is not None:
-            self._why[scope, about[scope]] = answer["why"]
-
-
-def _like(run: Run) -> tuple[int, str, int | None]:
-    return (run.agent_id, run.kind, run.goal_id)
 
 
 def _storable(detail: str) -> str:
@@ -294,74 +261,10 @@ class Dispatcher:
             self._wake.set()
 
     async def _outcome(self, run: Run, fence: int, attached: Attached) -> Outcome:
-        written = self._transcripts.opened(run.id)
-        metered = Metered()
-        known: list[Secret] = []  # what the run's program knows; its words are kept without
-
-        def say(kind: str, facts: dict[str, Any]) -> None:
-            written(kind, scrubbed(facts, known) if known else facts)
-
+        """How a run ended, whatever happened to it; never raises but when it is cancelled."""
+        recording = Recording(run.id, self._door, self._transcripts.opened(run.id), self._beside)
         try:
-            assignment = await self._assignment(run, lambda text: say(str(Told.NOTICE), {"text": text}))
-            actor = Agent(assignment.agent.id, assignment.agent.slug, run.id, fence)
-            kind = str(assignment.agent.runner.get("kind", ""))
-            runner = self._runners.get(kind)
-            if runner is None:
-                return Outcome(RunStatus.FAILED, "no_runner", self._no_runner(kind, assignment.agent.slug))
-
-            async def note_process(pid: int, started: int) -> None:
-                await self._door.execute(DISPATCHER, RecordProcess(run=run.id, pid=pid, pid_started=started))
-
-            async def keep(tokens_in: int, tokens_out: int, cost_micros: int) -> None:
-                cost = RecordCost(run=run.id, tokens_in=tokens_in, tokens_out=tokens_out, cost_micros=cost_micros)
-                # The end of the run tells the same sums again.
-                with contextlib.suppress(OpsroomError):
-                    await self._door.execute(DISPATCHER, cost)
-
-            async def note_spent(tokens_in: int, tokens_out: int, cost_micros: int) -> None:
-                # What the gateway counts is not counted again from the program's own words.
-                if not metered.counts:
-                    await spent.note(tokens_in, tokens_out, cost_micros)
-
-            spent = Spent(keep)
-
-            async def note_session(session: str) -> None:
-                # A run that is killed or lost leaves what it can be gone on with too.
-                with contextlib.suppress(OpsroomError):
-                    await self._door.execute(DISPATCHER, RecordSession(run=run.id, session=session))
-
-            self._transcripts.keep_prompt(run.id, assignment.prompt.to_json())
-            told = RecordPrompt(
-                run=run.id, prompt_hash=assignment.prompt.hash, experiences=assignment.prompt.experiences
-            )
-            await self._door.execute_all(DISPATCHER, [told, ConfirmRun(run=run.id)])
-            clock = RunClock()
-            ask = self._asking(actor, clock, say)
-
-            def tell(kind: str, facts: dict[str, Any]) -> None:
-                say(kind, facts)
-                if kind == Told.SESSION:
-                    self._beside(note_session(str(facts.get("id", ""))))
-
-            desk = Desk(
-                actor, self._door, self._readers, tell, note_process, note_spent, attached, ask=ask, clock=clock
-            )  # fmt: skip
-            limit = asyncio.timeout(self._caps.run_seconds)
-            clock.limit = limit
-            try:
-                async with limit, self._with_access(runner, assignment, actor) as assigned:
-                    if assigned.access is not None:
-                        metered, known = assigned.access.metered, assigned.access.secrets
-                        metered.hear, metered.keep = (lambda facts: say(str(Told.MODEL), facts)), keep
-                    try:
-                        outcome = await runner.run(assigned, desk)
-                    finally:
-                        await spent.end()
-            except TimeoutError:
-                if not limit.expired():  # a wait of the runner's own, not ours
-                    raise
-                took = f"it took longer than {self._caps.run_seconds:g} s; run_seconds in [caps] of company.toml"
-                outcome = Outcome(RunStatus.TIMED_OUT, "wall_time", f"{took} allows more")
+            outcome = await self._worked(run, fence, attached, recording)
         except Fenced as error:
             outcome = Outcome(RunStatus.FAILED, "fenced", error.message)
         except OpsroomError as error:
@@ -369,10 +272,43 @@ class Dispatcher:
         except Exception as error:
             log.exception("R%s failed", run.id)
             outcome = Outcome(RunStatus.FAILED, "error", f"{type(error).__name__}: {error}")
-        outcome = metered_outcome(outcome, metered, self._clock())
-        outcome = replace(outcome, detail=scrub(outcome.detail, known), session=scrub(outcome.session, known))
-        say("outcome", {"status": str(outcome.status), "exit": outcome.exit_kind, "detail": outcome.detail})
+        outcome = metered_outcome(outcome, recording.metered, self._clock())
+        clean = recording.clean
+        outcome = replace(outcome, detail=clean(outcome.detail), session=clean(outcome.session))
+        recording.end(outcome)
         return outcome
+
+    async def _worked(self, run: Run, fence: int, attached: Attached, recording: Recording) -> Outcome:
+        """Tell the run what it is about, and have its runner work until it ends, or its time is over."""
+        assignment = await self._assignment(run, recording.notice)
+        actor = Agent(assignment.agent.id, assignment.agent.slug, run.id, fence)
+        kind = str(assignment.agent.runner.get("kind", ""))
+        runner = self._runners.get(kind)
+        if runner is None:
+            return Outcome(RunStatus.FAILED, "no_runner", self._no_runner(kind, assignment.agent.slug))
+        prompt = assignment.prompt
+        self._transcripts.keep_prompt(run.id, prompt.to_json())
+        told = RecordPrompt(run=run.id, prompt_hash=prompt.hash, experiences=prompt.experiences)
+        await self._door.execute_all(DISPATCHER, [told, ConfirmRun(run=run.id)])
+        clock = RunClock()
+        desk = Desk(
+            actor, self._door, self._readers, recording.tell, recording.note_process, recording.note_spent, attached,
+            ask=self._asking(actor, clock, recording.say), clock=clock,
+        )  # fmt: skip
+        clock.limit = limit = asyncio.timeout(self._caps.run_seconds)
+        try:
+            async with limit, self._with_access(runner, assignment, actor) as assigned:
+                if assigned.access is not None:
+                    recording.follow(assigned.access)
+                try:
+                    return await runner.run(assigned, desk)
+                finally:
+                    await recording.spent.end()
+        except TimeoutError:
+            if not limit.expired():  # a wait of the runner's own, not ours
+                raise
+            took = f"it took longer than {self._caps.run_seconds:g} s; run_seconds in [caps] of company.toml"
+            return Outcome(RunStatus.TIMED_OUT, "wall_time", f"{took} allows more")
 
     def _no_runner(self, kind: str, agent: str) -> str:
         has = ", ".join(self._runners) or "none"
