@@ -3,23 +3,16 @@
 import json
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from core.agents.models.providers import GatewayConfig
 from core.domain.errors import Invalid
 from core.domain.limits import PROMPT_TOKENS, PROMPT_TOKENS_MIN, RUNS_AT_ONCE, STARTS_PER_MINUTE
-
-if TYPE_CHECKING:
-    from pydantic_core import ErrorDetails
+from core.domain.wrong_settings import wrong_setting
 
 CONFIG = "company.toml"
-_WANTED = {
-    "int_parsing": "a whole number", "int_type": "a whole number", "int_from_float": "a whole number",
-    "float_parsing": "a number", "float_type": "a number", "string_type": "a text in quotes",
-    "model_type": "a table", "model_attributes_type": "a table", "dict_type": "a table",
-}  # fmt: skip
 BOARD = "board.db"
 
 
@@ -98,26 +91,6 @@ def read_config(folder: Path) -> Config:
     except ValidationError as error:
         problems = "; ".join(f"{'.'.join(map(str, item['loc']))}: {wrong_setting(item)}" for item in error.errors())
         raise Invalid(f"{path} has wrong settings: {problems}.", "Mend them; nothing was changed.") from None
-
-
-def wrong_setting(problem: "ErrorDetails") -> str:
-    """What is wrong with one setting, in the words of whoever writes it."""
-    wanted = _WANTED.get(problem["type"])
-    if problem["type"] == "extra_forbidden":
-        return "there is no such setting"
-    if wanted is not None:
-        return f"it is {wanted}, not {json.dumps(problem['input'], ensure_ascii=False, default=str)[:100]}"
-    bound = next((str(problem["ctx"][name]) for name in ("ge", "le", "gt") if name in problem.get("ctx", {})), "")
-    match problem["type"]:
-        case "greater_than_equal":
-            return f"it is at least {bound}"
-        case "less_than_equal":
-            return f"it is at most {bound}"
-        case "greater_than":
-            return f"it is more than {bound}"
-        case "missing":
-            return "it is needed"
-    return problem["msg"]
 
 
 def runner_kinds(config: Config) -> frozenset[str]:

@@ -13,8 +13,8 @@ import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
 
-from core.config import wrong_setting
 from core.domain.errors import Invalid
+from core.domain.wrong_settings import wrong_setting
 from tui.keymap import Keymap, keymap_of
 
 FILE = "config.toml"

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from core.domain.errors import Invalid
+from core.domain.wrong_settings import wrong_setting
 
 
 class SharedSettings(BaseModel):
@@ -27,6 +28,8 @@ def checked(model: type[S], runner: Mapping[str, Any]) -> S:
     try:
         return model.model_validate(dict(runner))
     except ValidationError as error:
-        problems = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
+        problems = "; ".join(
+            f"{'.'.join(map(str, each['loc']))}: {wrong_setting(each)}" for each in error.errors(include_input=False)
+        )
         known = ", ".join(model.model_fields)
         raise Invalid(f"The runner's settings are wrong: {problems}.", f"Known: {known}.") from None

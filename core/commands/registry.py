@@ -225,7 +225,9 @@ def build(model: type[R], /, **arguments: Any) -> R:
         return model.model_validate(arguments)
     except ValidationError as error:
         problems = "; ".join(
-            f"{'.'.join(str(part) for part in item['loc']) or 'arguments'}: {item['msg']}" for item in error.errors()
+            f"{'.'.join(str(part) for part in item['loc']) or 'arguments'}: "
+            + ("there is no such field" if item["type"] == "extra_forbidden" else item["msg"])
+            for item in error.errors()
         )
         fields = ", ".join(model.model_fields)
         raise Invalid(f"{model.__name__} was refused: {problems}.", f"Its fields are: {fields}.") from None

@@ -378,7 +378,7 @@ async def test_only_the_operator_lets_a_program_act_unasked_and_the_run_says_so(
         ({"program": "hal"}, "There is no program 'hal' in the catalogue"),
         ({"command": ["./agent"]}, "Nothing says that this program asks you"),
         ({}, "names no command"),
-        ({"command": ["./agent"], "mode": "ask", "speed": 9}, "speed: Extra inputs are not permitted"),
+        ({"command": ["./agent"], "mode": "ask", "speed": 9}, "speed: there is no such setting"),
     ],
 )
 def test_settings_that_no_run_could_use_are_refused(settings: dict[str, object], words: str) -> None:

@@ -60,7 +60,7 @@ async def test_a_runner_is_edited_and_what_no_run_could_use_is_refused(
             await picture(pilot, "the-form")
             for wrong, why in (
                 ("kind: chta", "which this company does not have"),
-                ("kind: chat\nmodel: m", "url: Field required"),
+                ("kind: chat\nmodel: m", "url: it is needed"),
                 ("kind: chat\nurl: http://127.0.0.1:1/v1\nmodel: m\ncolour: red", "colour"),
                 (f"kind: chat\nurl: http://127.0.0.1:1/v1\nmodel: m\nprovider: {KEY}", "A key stands in no setting"),
                 ("kind: command\nprogram: clod", "no program 'clod' in the catalogue"),

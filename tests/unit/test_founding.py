@@ -125,7 +125,7 @@ REFUSED = {
     ("--template", "software-team"): "Nothing was found here that agents could run on",
     ("--template", "software-team", "--runner", "claude"): "Found: nothing.",
     ("--template", "software-team", "--runner", "{"): "are no JSON",
-    ("--template", "software-team", "--runner", '{"kind": "chat"}'): "model: Field required",
+    ("--template", "software-team", "--runner", '{"kind": "chat"}'): "model: it is needed",
     ("--template", "software-team", "--runner", json.dumps({**CHAT, "key": KEY})): "A key stands in no setting",
     ("--template", "software-team", "--runner", json.dumps({**CHAT, "provider": KEY})): "A key stands in no setting",
     ("--runner", "claude"): "the empty one has none",

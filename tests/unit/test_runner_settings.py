@@ -75,7 +75,7 @@ WRONG = {
     '{"kind": "chta"}': "is of the kind 'chta', which this company does not have",
     '{"url": "x"}': "The runner has no kind",
     '{"kind": "rehearsal"}': "It has: ",
-    '{"kind": "chat", "url": "http://127.0.0.1:1/v1"}': "model: Field required",
+    '{"kind": "chat", "url": "http://127.0.0.1:1/v1"}': "model: it is needed",
     '{"kind": "chat", "url": "nowhere", "model": "m"}': "The address of a model server",
     '{"kind": "chat", "url": "http://127.0.0.1:1/v1", "model": "m", "colour": 1}': "colour",
     '{"kind": "command"}': "names no command",
