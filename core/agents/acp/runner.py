@@ -31,15 +31,14 @@ from core.agents.programs.environment import environment_of
 from core.agents.programs.errors_file import ErrorsFile
 from core.agents.programs.limits import Limits
 from core.agents.programs.pieces import Finished, SessionIs
-from core.agents.programs.running import reminder, running, tell_end
+from core.agents.programs.running import access_of, heard, placed, reminder, running, tell_end
 from core.agents.programs.scripts import mapping, word
-from core.agents.programs.settings import Place, place_of
+from core.agents.programs.settings import Place
 from core.agents.programs.started import End, Program
 from core.agents.programs.watching import Watch
-from core.agents.runner import Assignment, Desk, Outcome, Told
+from core.agents.runner import Assignment, Desk, Outcome
 from core.agents.words import words
 from core.domain.entities import Run
-from core.domain.errors import BoardError
 from core.domain.states import RunStatus
 
 KIND = "acp"
@@ -48,8 +47,6 @@ _SETTLES_S = 1.0
 _NAME_MAX = 200  # code points
 _DETAIL_MAX = 2000
 _LIVES = End(code=0)
-
-
 # An agent's settings as they were when a run of it began: each change of them is an event.
 _RUNNER_THEN = (
     "SELECT json_extract(changed, '$.runner') FROM events WHERE entity = 'agents' AND entity_id = :agent"
@@ -78,36 +75,20 @@ class AcpRunner:
         Raises Invalid for settings that cannot be used, BoardError where the company is not served, and Fenced.
         """
         settings = settings_of(assignment.settings)
-        if assignment.access is None:
-            raise BoardError(
-                "The program could not reach the board: nothing serves this company here.",
-                "Open the company with `opsroom DIR` or `opsroom serve DIR`.",
-            )
+        access = access_of(assignment)
         program = await asyncio.to_thread(program_of, settings)
         how = program.supervision(settings)
-        start = program.start(settings, assignment.access)
-        place = await place_of(
-            settings, start.argv, assignment.folder, assignment.agent.slug, self._ours, assignment.workplace
-        )
-        for name in place.missing:
-            desk.tell(Told.NOTICE, text=f"the variable {name} is not set: the program goes without it")
+        start = program.start(settings, access)
+        place = await placed(assignment, desk, settings, start.argv, self._ours)
         environment = environment_of(self._ours, (*place.named, *start.names), start.environment)
         work = _Work(assignment, desk, settings, program, how, place)
-        assignment.access.secrets.extend(place.secrets)
-        assignment.access.listeners.append(work.hear)
-        try:
+        with heard(access, place, work.hear):
             outcome = await work.through(environment)
-        finally:
-            assignment.access.listeners.remove(work.hear)
-        tally = work.watch.tally
         # What it says of its failure came as a whole, so no secret is cut in two.
         detail = work.clean(outcome.detail)[:_DETAIL_MAX]
         if how.free:
             detail = f"{detail}; {_FREE}" if detail else _FREE
-        return replace(
-            outcome, detail=detail, tokens_in=tally.tokens_in, tokens_out=tally.tokens_out,
-            cost_micros=tally.cost_micros, session=work.watch.session,
-        )  # fmt: skip
+        return replace(work.watch.counted(outcome), detail=detail)
 
 
 class _Work:

@@ -4,7 +4,6 @@ import asyncio
 import os
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import replace
 from pathlib import Path
 
 from core.agents.access import Heard
@@ -18,13 +17,12 @@ from core.agents.programs.environment import environment_of
 from core.agents.programs.errors_file import ErrorsFile
 from core.agents.programs.limits import Limits
 from core.agents.programs.pieces import Parser
-from core.agents.programs.running import reminder, running, tell_end
-from core.agents.programs.settings import CommandSettings, Place, made, place_of, settings_of
+from core.agents.programs.running import access_of, heard, placed, reminder, running, tell_end
+from core.agents.programs.settings import CommandSettings, Place, made, settings_of
 from core.agents.programs.started import End, Program, Skipped
 from core.agents.programs.watching import Watch
-from core.agents.runner import Assignment, Desk, Outcome, Told
+from core.agents.runner import Assignment, Desk, Outcome
 from core.agents.workplaces import commit_folders
-from core.domain.errors import BoardError
 
 KIND = "command"
 _AT_ONCE = 256 * 1024  # bytes of a line that are parsed on the loop
@@ -44,33 +42,16 @@ class CommandRunner:
         Raises Invalid for settings that cannot be used, BoardError where the company is not served, and Fenced.
         """
         settings = settings_of(assignment.settings)
-        if assignment.access is None:
-            raise BoardError(
-                "The program could not reach the board: nothing serves this company here.",
-                "Open the company with `opsroom DIR` or `opsroom serve DIR`.",
-            )
+        access = access_of(assignment)
         program = await asyncio.to_thread(program_of, settings)
-        first = program.start(settings, assignment.access, "")
-        place = await place_of(
-            settings, first.argv, assignment.folder, assignment.agent.slug, self._ours, assignment.workplace
-        )
+        first = program.start(settings, access, "")
+        place = await placed(assignment, desk, settings, first.argv, self._ours)
         if first.homes:
             await asyncio.to_thread(made, home_of(assignment))
-        for name in place.missing:
-            desk.tell(Told.NOTICE, text=f"the variable {name} is not set: the program goes without it")
         commits = await commit_folders(desk.readers, assignment.folder, assignment.workplace)
         work = _Work(assignment, desk, settings, program, place, self._ours, commits)
-        assignment.access.secrets.extend(place.secrets)
-        assignment.access.listeners.append(work.hear)
-        try:
-            outcome = await work.through()
-        finally:
-            assignment.access.listeners.remove(work.hear)
-        tally = work.watch.tally
-        return replace(
-            outcome, tokens_in=tally.tokens_in, tokens_out=tally.tokens_out, cost_micros=tally.cost_micros,
-            session=work.watch.session,
-        )  # fmt: skip
+        with heard(access, place, work.hear):
+            return work.watch.counted(await work.through())
 
 
 def home_of(assignment: Assignment) -> Path:

@@ -1,14 +1,47 @@
 """What every run of a program has, whatever it speaks: its process, the words on its end, and its reminders."""
 
 import contextlib
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from core.agents.access import Access
+from core.agents.access import Access, Heard
 from core.agents.owing import REMINDERS, Owed
+from core.agents.programs.settings import Place, ProgramSettings, place_of
 from core.agents.programs.started import End, Program
-from core.agents.runner import Desk, Told
+from core.agents.runner import Assignment, Desk, Told
 from core.agents.words import words
+from core.domain.errors import BoardError
+
+
+def access_of(assignment: Assignment) -> Access:
+    """Its way to the board. Raises BoardError where the company is not served."""
+    if assignment.access is None:
+        raise BoardError(
+            "The program could not reach the board: nothing serves this company here.",
+            "Open the company with `opsroom DIR` or `opsroom serve DIR`.",
+        )
+    return assignment.access
+
+
+async def placed(
+    assignment: Assignment, desk: Desk, settings: ProgramSettings, argv: tuple[str, ...], ours: Mapping[str, str]
+) -> Place:  # fmt: skip
+    """Where this command is run; what it is to have of our environment and is not set is told. Raises Invalid."""
+    place = await place_of(settings, argv, assignment.folder, assignment.agent.slug, ours, assignment.workplace)
+    for name in place.missing:
+        desk.tell(Told.NOTICE, text=f"the variable {name} is not set: the program goes without it")
+    return place
+
+
+@contextlib.contextmanager
+def heard(access: Access, place: Place, hear: Callable[[Heard], None]) -> Iterator[None]:
+    """While the context lasts its calls are heard; what it was given by name is secret from then on."""
+    access.secrets.extend(place.secrets)
+    access.listeners.append(hear)
+    try:
+        yield
+    finally:
+        access.listeners.remove(hear)
 
 
 @contextlib.asynccontextmanager

@@ -82,6 +82,14 @@ class Watch:
         told = self.finished is not None and self.finished.ok and self.finished.kind == "no_reply"
         return told or is_no_reply(self.last_words)
 
+    def counted(self, outcome: Outcome) -> Outcome:
+        """The outcome with what the run has used, as it told, and by what it can be gone on with."""
+        tally = self.tally
+        return replace(
+            outcome, tokens_in=tally.tokens_in, tokens_out=tally.tokens_out, cost_micros=tally.cost_micros,
+            session=self.session,
+        )  # fmt: skip
+
     async def take(self, piece: Piece) -> None:
         """One piece of what it tells."""
         match piece:
