@@ -117,6 +117,10 @@ def test_a_goal_of_stage_b_is_recalled_and_another_is_not(folder: str, capsys: p
 
 def test_a_heartbeat_is_called_while_there_is_a_ceo_at_work(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert told(capsys, "heartbeat", folder)["answer"]["called"] is True
+    for words in ("heartbeat", "start"):
+        assert main([words, folder]) == Exit.OK
+        said = capsys.readouterr().out
+        assert f"while a room, `opsroom serve {folder}` or `opsroom run {folder} --headless` is open." in said
     told(capsys, "agent", "pause", folder, "vera")
     assert main(["heartbeat", folder]) == Exit.REFUSED
     assert "There is no active CEO" in capsys.readouterr().err

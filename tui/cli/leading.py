@@ -20,7 +20,7 @@ from tui.cli import opening
 from tui.cli.agents import micros_of
 from tui.cli.exits import Exit
 from tui.cli.goal_acts import send
-from tui.cli.names import folder_of, number_of, quoted
+from tui.cli.names import folder_of, number_of, quoted, while_at_work
 from tui.cli.output import facts, note, print_json, say
 from tui.staff_text import usd
 from tui.stage_b import may_begin, stage_b_lines
@@ -112,10 +112,7 @@ def heartbeat(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({"command": "CallHeartbeat", "answer": answer})
     else:
-        say(
-            "The CEO's heartbeat is due now. It is made while a room or"
-            f" `opsroom run {quoted(folder)} --headless` is open."
-        )
+        say(f"The CEO's heartbeat is due now. It is made {while_at_work(folder)}.")
     return Exit.OK
 
 

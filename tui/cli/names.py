@@ -120,3 +120,9 @@ def _raising(item: InboxItem, choice: Choice, place: str) -> str:
 def quoted(folder: Path) -> str:
     """A folder as it is typed in a shell."""
     return shlex.quote(str(folder))
+
+
+def while_at_work(folder: Path) -> str:
+    """When anything of a company is done, for the end of a sentence: whoever owns its board works."""
+    dir_ = quoted(folder)
+    return f"while a room, `opsroom serve {dir_}` or `opsroom run {dir_} --headless` is open"

@@ -12,7 +12,7 @@ from core.headless import Ended
 from tui.cli import opening
 from tui.cli.deciding import described
 from tui.cli.material import materials_of
-from tui.cli.names import folder_of, quoted
+from tui.cli.names import folder_of, quoted, while_at_work
 from tui.cli.output import note, print_json, say
 
 
@@ -60,7 +60,7 @@ def start(arguments: argparse.Namespace) -> int:
 
     folder = folder_of(arguments.dir)
     answer = opening.run(opening.send(folder, StartCompany()))
-    words = f"The company is started. Runs are made while a room or `opsroom run {quoted(folder)} --headless` is open."
+    words = f"The company is started. Runs are made {while_at_work(folder)}."
     return _told(arguments, "StartCompany", answer, words)
 
 
