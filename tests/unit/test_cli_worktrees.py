@@ -98,6 +98,15 @@ def place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Place:
     return found
 
 
+def test_where_no_tree_is_the_list_says_how_one_comes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    empty = Place(tmp_path, capsys)
+    asyncio.run(founding.a_company(empty.company, Config(name="Archive")))
+    assert f"opsroom task edit {empty.company} T1 --repository PATH" in empty.say(
+        "worktrees", "list", str(empty.company)
+    )
+    assert json.loads(empty.say("worktrees", "list", str(empty.company), "--json")) == {"worktrees": []}
+
+
 def test_a_tree_without_work_is_removed_and_its_branch_stays(place: Place) -> None:
     told = place.removed(code=Exit.OK)
     assert f"its branch opsroom/T1 stays in {place.site}" in told

@@ -65,6 +65,10 @@ def list_trees(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({"worktrees": found})
         return 0
+    if not found:
+        say(f"There is none yet: a task that names a git repository has one from its first run on, e.g."
+            f" opsroom task edit {quoted(folder)} T1 --repository PATH.")  # fmt: skip
+        return 0
     rows = [
         [
             each["name"], each["agent"], each["branch"], f"+{each['ahead']} -{each['behind']}",
