@@ -19,6 +19,7 @@ from tests.flows.world import (
     an_office,
     press,
     ready,
+    settle,
     shown,
     wait,
     write,
@@ -118,6 +119,9 @@ async def test_the_filter(tmp_path: Path, picture: Picture) -> None:
             app.room.board.field.value = "agent:inv -done"
             await press(pilot, "enter")
             assert [row.id for row in app.room.board.list.rows] == ["goal:1", "round:1", "task:4"]
+            app.room.board.field.value = "agent:you"  # as its row says
+            await pilot.pause()
+            assert [row.id for row in app.room.board.list.rows] == ["goal:2"]
             app.room.board.field.value = "colour:red"
             await pilot.pause()
             assert "no filter 'colour'" in app.room.message.says
@@ -160,6 +164,27 @@ async def test_what_only_tells_fits_the_small_screen(tmp_path: Path, picture: Pi
             await ready(pilot, office)
             await press(pilot, key)
             await picture(pilot, "small")
+
+
+async def test_help_and_dry_run_are_there_whole_at_every_width(tmp_path: Path) -> None:
+    async with an_office(tmp_path / "c") as office:
+        await a_busy_board(office)
+        app = office.app()
+        async with app.run_test(size=SMALL) as pilot:
+            await ready(pilot, office)
+            await press(pilot, "question_mark")
+            await settle(pilot)
+            assert "· T4 does not wait for that" in shown(app)
+            await pilot.resize_terminal(*HOME)
+            await settle(pilot)
+            assert "T4 does not wait for that" in shown(app)
+            assert "· T4 does not wait for that" not in shown(app)
+            await press(pilot, "escape")
+            await pilot.resize_terminal(*SMALL)
+            await press(pilot, "T")
+            await settle(pilot)
+            assert "inventory on T5" in " ".join(shown(app).split())
+            assert "…" not in shown(app).split("Dry run")[1]
 
 
 async def test_stop_everything(tmp_path: Path, picture: Picture) -> None:

@@ -1,7 +1,6 @@
 """Screens that only tell: the help, made from the table of actions, and the dry run of the next tick."""
 
 from collections.abc import Iterator, Sequence
-from itertools import zip_longest
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -33,6 +32,8 @@ from tui.panes.ceo import MEANS
 from tui.panes.words import said
 from tui.projection import Projection
 from tui.text import act_in_words, in_words, wrap
+from tui.widgets.row import Slot, lay_out
+from tui.widgets.row_painter import GUTTER, MARGIN
 from tui.widgets.rows import Cell, Column, Row, Rows
 
 
@@ -46,8 +47,8 @@ class Reading(ModalScreen[None]):
     def __init__(self, title: str, columns: Sequence[Column], rows: Sequence[Row], empty: str = "") -> None:
         super().__init__()
         self._heading = title
+        self._rows = rows
         self.list = Rows(*columns, markable=False, empty=empty, id="reading")
-        self.list.set_rows(rows)
 
     def compose(self) -> ComposeResult:
         """One list with a frame."""
@@ -56,10 +57,20 @@ class Reading(ModalScreen[None]):
             yield self.list
             yield Static(said("↑/↓ move · esc goes back", "dim"), id="hint")
 
+    def on_resize(self) -> None:
+        """Every text is there whole at every width."""
+        self.call_after_refresh(self._fold)
+
     def show_rows(self, rows: Sequence[Row], empty: str) -> None:
         """What was worked out meanwhile."""
         self.list.empty = empty
-        self.list.set_rows(rows)
+        self._rows = rows
+        self._fold()
+
+    def _fold(self) -> None:
+        scrollbar = 1
+        slots = lay_out(self.list.columns, max(1, self.list.size.width - GUTTER - MARGIN - scrollbar))
+        self.list.set_rows([each for row in self._rows for each in _folded(row, slots)])
 
     def action_close(self) -> None:
         """Back to the room."""
@@ -68,9 +79,6 @@ class Reading(ModalScreen[None]):
     def on_rows_selected(self) -> None:
         """Enter goes back too: there is nothing to open."""
         self.dismiss(None)
-
-
-_ABOUT_CELLS, _WHY_CELLS = 40, 36  # what a text has room for at 120 columns
 
 
 def help_screen(situation: Situation, ceo: CeoModeAnswer | None = None, keymap: Keymap = USUAL) -> Reading:
@@ -103,23 +111,26 @@ def help_screen(situation: Situation, ceo: CeoModeAnswer | None = None, keymap: 
         rows += [Row(f"why {place}", ("", "since", why)) for place, why in enumerate(ceo.reasons)]
     columns = (
         Column("key", width=9), Column("", width=11), Column("what it does", min_width=30),
-        Column("why not now", width=_WHY_CELLS, drop_below=96),
+        Column("why not now", width=36, drop_below=96),
     )  # fmt: skip
-    whole = [each for row in rows for each in _whole(row)]
-    return Reading("Help: every key, and why one does not apply now", columns, whole)
+    return Reading("Help: every key, and why one does not apply now", columns, rows)
 
 
-def _whole(row: Row) -> Iterator[Row]:
-    """The row, and below it what its two texts have no room for."""
-    key, word, *texts = (*row.cells, "", "")[:4]
-    tones = [None if isinstance(text, str) else text[1] for text in texts]
-    plain = [text if isinstance(text, str) else text[0] for text in texts]
-    about, why = wrap(plain[0], _ABOUT_CELLS), wrap(plain[1], _WHY_CELLS)
-    for number, parts in enumerate(zip_longest(about, why, fillvalue="")):
-        toned: list[Cell] = [(part, tone) if tone else part for part, tone in zip(parts, tones, strict=True)]
-        first = number == 0
-        name = row.id if first else f"{row.id}+{number}"
-        yield Row(name, (key if first else "", word if first else "", *toned), muted=row.muted)
+def _folded(row: Row, slots: Sequence[Slot]) -> Iterator[Row]:
+    """The row, and below it what its texts have no room for; a text without a column stands below the last one."""
+    lines: dict[int, list[Cell]] = {slot.index: [] for slot in slots}
+    for index, cell in enumerate(row.cells):
+        text, tone = (cell, None) if isinstance(cell, str) else cell
+        slot = next((each for each in slots if each.index == index), slots[-1])
+        text = text if slot.index == index or not text else f"· {text}"
+        wrapped = wrap(text, max(2, slot.width)) if text else []
+        lines[slot.index] += [(part, tone) if tone else part for part in wrapped]
+    for number in range(max(1, *(len(parts) for parts in lines.values()))):
+        cells: list[Cell] = [""] * len(row.cells)
+        for index, parts in lines.items():
+            if index < len(cells) and number < len(parts):
+                cells[index] = parts[number]
+        yield Row(f"{row.id}+{number}" if number else row.id, tuple(cells), muted=row.muted)
 
 
 def dry_run_screen() -> Reading:
@@ -150,7 +161,7 @@ def _act(action: PlannedAction, view: Projection) -> str:
     """An action of the plan in words: `queue run: broadcast by inventory on T5`."""
     given = action.arguments
     words = act_in_words(action.act)
-    kind = in_words(given.get("kind", ""))
+    kind = act_in_words(in_words(given.get("kind", "")))
     who = str(given.get("agent") or view.slug(given.get("agent_id")))
     about = [f"{letter}{given[name]}" for name, letter in _LETTERS.items() if isinstance(given.get(name), int)]
     about += [f"T{number}" for name in ("tasks", "offers") for number in given.get(name, ())]
