@@ -158,6 +158,7 @@ def failing(program: str, why: str) -> Finished:
     "API Error: Request rejected (429) · You are too fast.", 'API Error: 429 {"type":"error"}', "Rate limit",
     "API Error: Repeated 529 Overloaded errors", "Rate limit reached for gpt-5 in organization x", "Overloaded",
     '{"error":{"type":"overloaded_error"}}', "The model is overloaded. Please try again later.",
+    "[API Error: Not now.]\nPlease wait and try again later. To increase your limits, request a quota increase",
     "Rate limit exceeded. Try again later.", "Request failed with status code 429", "HTTP 429", "Too Many Requests",
 ])  # fmt: skip
 def test_a_limit_of_its_provider_is_known(program: str, why: str) -> None:
@@ -202,12 +203,13 @@ def test_a_field_of_its_own_tells_a_limit_before_any_word(end: Finished, kind: s
     assert end.kind == kind
 
 
+EDITS = "Read,Glob,Grep,Edit,Write,NotebookEdit"
 READ_ONLY, WRITES = "--sandbox read-only", "--sandbox workspace-write"
 # What each word of `allow` must put on the command line or into the environment, and what must be in neither.
 ALLOWED = {
-    ("claude", "board"): ("--permission-mode manual --allowedTools mcp__opsroom", ["acceptEdits", "Bash", "bypass"]),
-    ("claude", "edits"): ("--permission-mode acceptEdits --allowedTools mcp__opsroom", ["Bash", "Web", "bypass"]),
-    ("claude", "commands"): ("acceptEdits --allowedTools mcp__opsroom Bash WebFetch WebSearch", ["bypass"]),
+    ("claude", "board"): ("manual --tools Read,Glob,Grep --allowedTools mcp__opsroom", ["Edit", "Bash", "bypass"]),
+    ("claude", "edits"): (f"acceptEdits --tools {EDITS} --allowedTools mcp__opsroom", ["Bash", "Web", "bypass"]),
+    ("claude", "commands"): ("acceptEdits --allowedTools mcp__opsroom Bash WebFetch WebSearch", ["bypass", "--tools"]),
     ("codex", "board"): (READ_ONLY, ["workspace-write", "writable_roots", "danger"]),
     ("codex", "edits"): (WRITES, ["read-only", "writable_roots", "danger"]),
     ("codex", "commands"): (f'{WRITES} -c sandbox_workspace_write.writable_roots=["/c"]', ["read-only", "danger"]),
