@@ -14,7 +14,7 @@ LIMIT = Refuse(429, "You are too fast.", "", {"retry-after": "1"})
 REQUESTS_MAX = 12
 
 
-@pytest.mark.parametrize("name", [program("claude"), program("codex")])
+@pytest.mark.parametrize("name", [program(name) for name in ("claude", "codex", "opencode", "gemini")])
 async def test_a_limit_of_its_provider_is_told_as_one(tmp_path: Path, name: str) -> None:
     async with a_world(tmp_path, name, LIMIT) as world:
         run = await world.office.ended("broadcast")
@@ -22,7 +22,7 @@ async def test_a_limit_of_its_provider_is_told_as_one(tmp_path: Path, name: str)
         assert len(world.server.requests) <= REQUESTS_MAX
 
 
-@pytest.mark.parametrize("name", [program("codex")])
+@pytest.mark.parametrize("name", [program(name) for name in ("claude", "codex", "opencode", "gemini")])
 async def test_a_wrong_key_fails_with_the_providers_words(tmp_path: Path, name: str) -> None:
     async with a_world(tmp_path, name, Refuse(401, "Incorrect API key provided.")) as world:
         run = await world.office.ended("broadcast")

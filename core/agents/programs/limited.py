@@ -16,6 +16,8 @@ _PHRASES = re.compile(
     r"|\b429\W{1,4}(too many requests|rate.limit)"
     r"|\b(api error|last status|unexpected status|rejected|error code)\W{1,3}429\b"
     r"|\bfailed with status( code)?:? 429\b"
+    # gemini says this of each 429, and its result holds no status.
+    r"|\A\[API Error: [^\n]*\n *Please wait and try again later\. To increase your limits, "
     r"|\A\W*(http|status|error)( error| code| status)?\W{0,3}429\b"
     r"|(\A\W*|error: )(too many requests(?=[.,:;!]|\Z)|(rate limit(ed)?|overloaded)\W*\Z)"
     r"|\b529\W{1,3}overloaded|\b(model|provider|service) is (currently |temporarily )?overloaded\b",
