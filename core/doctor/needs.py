@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import shutil
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,10 +15,11 @@ from core.agents.kinds import check_runner
 from core.agents.models.endpoint import Endpoint
 from core.agents.models.keys import key_from
 from core.agents.models.providers import ProviderConfig
+from core.agents.programs.settings import found_program
 from core.agents.settings import checked
 from core.doctor.known import known
 from core.domain.entities import AgentRecord
-from core.domain.errors import OpsroomError
+from core.domain.errors import Invalid, OpsroomError
 from core.domain.runner_uses import host_of, uses_of
 
 _CONNECT_S = 2.0
@@ -124,13 +124,11 @@ def _command_of(runner: Mapping[str, Any]) -> str:
 def _of_program(runner: Mapping[str, Any], folder: Path, ours: Mapping[str, str]) -> list[str]:
     word = _command_of(runner)
     missing = []
-    if "/" in word:
-        path = folder / Path(word).expanduser()
-        if not (path.is_file() and os.access(path, os.X_OK)):
-            missing.append(f"{path} is no program that can be run.")
-    elif shutil.which(word, path=ours.get("PATH", os.defpath)) is None:
+    try:
+        found_program(word, folder, ours)
+    except Invalid as error:
         install = known().install_of(word)
-        missing.append(f"There is no program {word!r} on the PATH.{f' Install it: {install}' if install else ''}")
+        missing.append(f"{error.message}{f' Install it: {install}' if install else ''}")
     names = runner.get("env")
     for name in names if isinstance(names, list) else ():
         if not ours.get(str(name)):

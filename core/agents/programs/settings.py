@@ -113,17 +113,25 @@ async def place_of(
     return Place((found, *argv[1:]), cwd, named, missing)
 
 
-def _found(name: str, said_cwd: str, folder: Path, slug: str, ours: Mapping[str, str]) -> tuple[str, Path]:
-    folder = folder.absolute()
+def found_program(name: str, folder: Path, ours: Mapping[str, str]) -> str:
+    """Where a program is: a name with a slash from this folder, any other on the PATH of `ours`. Blocks.
+
+    Raises Invalid where there is none that can be run.
+    """
     if "/" in name:
         path = folder / Path(name).expanduser()
         if not (path.is_file() and os.access(path, os.X_OK)):
             raise Invalid(f"{path} is no program that can be run.", "Name one that is there, and make it executable.")
-        found: str | None = str(path)
-    else:
-        found = shutil.which(name, path=ours.get("PATH", os.defpath))
+        return str(path)
+    found = shutil.which(name, path=ours.get("PATH", os.defpath))
     if found is None:
         raise Invalid(f"There is no program {name!r} on the PATH.", "Install it, or give its path.")
+    return found
+
+
+def _found(name: str, said_cwd: str, folder: Path, slug: str, ours: Mapping[str, str]) -> tuple[str, Path]:
+    folder = folder.absolute()
+    found = found_program(name, folder, ours)
     if said_cwd:
         cwd = folder / Path(said_cwd).expanduser()
         if not cwd.is_dir():
