@@ -7,7 +7,7 @@ import pytest
 from core.domain.goals import is_reviewed
 from tests.flows.conftest import Picture
 from tests.flows.situations import a_changed_goal
-from tests.flows.world import HOME, SMALL, an_office, press, ready, shown, wait, write
+from tests.flows.world import HOME, SMALL, agree, an_office, press, ready, shown, wait, write
 from tui.screens.confirm import Confirm
 
 SIZES = pytest.mark.parametrize("size", [HOME, pytest.param(SMALL, marks=pytest.mark.soak)], ids=["home", "small"])
@@ -38,8 +38,7 @@ async def test_a_changed_goal_is_read_side_by_side_and_approved(
             assert (await office.goal(goal)).must_haves == before.must_haves
 
             await press(pilot, "a")
-            await wait(pilot, office, 1)
-            await press(pilot, "right", "enter")
+            await agree(pilot, office)
             await wait(pilot, office, 3)
             assert (await office.goal(goal)).must_haves == before.must_haves, "it is held for five seconds"
             await wait(pilot, office, 3)

@@ -8,7 +8,7 @@ import pytest
 from core.domain.entities import AgentRecord, Company
 from core.domain.states import ApprovalStatus
 from tests.flows.conftest import Picture
-from tests.flows.world import HOME, SMALL, Office, an_office, press, ready, settle, shown, wait
+from tests.flows.world import HOME, SMALL, Office, agree, an_office, press, ready, settle, shown, wait
 from tui.screens.confirm import Confirm
 from tui.screens.lines_form import LinesForm
 
@@ -57,8 +57,7 @@ async def test_a_change_is_read_side_by_side_and_approved(
             await wait(pilot, office, 7)
             assert (await office.approval(number)).status == ApprovalStatus.PENDING
             await press(pilot, "a")
-            await wait(pilot, office, 1)
-            await press(pilot, "right", "enter")
+            await agree(pilot, office)
             await wait(pilot, office, 6)
             assert (await office.approval(number)).status == ApprovalStatus.CONSUMED
             assert await manager_of(office, "links") == "reviewer"
@@ -81,8 +80,7 @@ async def test_a_change_is_edited_and_approved(tmp_path: Path, picture: Picture,
             await press(pilot, "ctrl+s")
             await settle(pilot)
             assert isinstance(app.screen, Confirm), "what will be is shown before it is"
-            await wait(pilot, office, 1)
-            await press(pilot, "right", "enter")
+            await agree(pilot, office)
             await wait(pilot, office, 6)
             assert (await office.approval(number)).status == ApprovalStatus.CONSUMED
             assert await manager_of(office, "links") == "ceo"
@@ -109,10 +107,9 @@ async def test_a_change_that_was_overtaken_is_refused_in_words(tmp_path: Path) -
             # The way out that it names: saved as it is, it is asked about today's organisation.
             await press(pilot, "e")
             await press(pilot, "ctrl+s")
-            await wait(pilot, office, 1)
             assert isinstance(app.screen, Confirm)
             assert "will refuse" not in shown(app)
-            await press(pilot, "right", "enter")
+            await agree(pilot, office)
             await wait(pilot, office, 6)
             assert (await office.approval(number)).status == ApprovalStatus.CONSUMED
             assert await manager_of(office, "links") == "reviewer"

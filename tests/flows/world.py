@@ -287,6 +287,15 @@ async def press(pilot: Pilot[None], *keys: str) -> None:
         await settle(pilot)
 
 
+async def agree(pilot: Pilot[None], office: Office) -> None:
+    """Say yes to the question on the screen: enter reads on until its end was shown."""
+    question = pilot.app.screen
+    await press(pilot, "right")
+    while pilot.app.screen is question:
+        office.clock.forward(1)
+        await press(pilot, "enter")
+
+
 async def press_back_to_back(pilot: Pilot[None], *keys: str, at_once: bool = False) -> None:
     """Press keys without waiting for what they do; `at_once` as from a paste: all of them before the first is heard."""
     if not at_once:

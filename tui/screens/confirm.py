@@ -23,7 +23,7 @@ MORE_KEYS = "pgdn reads on · esc cancels"
 
 
 class Confirm(ModalScreen[bool]):
-    """Answers true only for the other button, and only after the eye has had time to see the question."""
+    """Answers true only for the other button, once its end was shown, and after the eye had time to see it."""
 
     CSS_PATH = "dialogs.tcss"
     HINTS: ClassVar = (Hint("←/→", "choose", 2), Hint("enter", "answers", 1), Hint("esc", "cancels", 0))
@@ -52,6 +52,7 @@ class Confirm(ModalScreen[bool]):
         self._differences = differences
         self._monotonic = monotonic
         self._asked_at = monotonic()
+        self._was_at_end = False
 
     def compose(self) -> ComposeResult:
         """What will happen, and two buttons."""
@@ -70,11 +71,16 @@ class Confirm(ModalScreen[bool]):
         """Enter alone does nothing."""
         self._asked_at = self._monotonic()
         self.query_one("#cancel").focus()
+        self.watch(self.what, "scroll_y", self._scrolled, init=False)
 
     @on(Button.Pressed)
     def _answered(self, event: Button.Pressed) -> None:
         event.stop()
         if self._monotonic() - self._asked_at < DEAF_S:
+            return
+        if event.button.id == "yes" and self._has_more:
+            self.action_turn(1)
+            self._asked_at = self._monotonic()  # this page is seen only now
             return
         self.dismiss(event.button.id == "yes")
 
@@ -87,9 +93,17 @@ class Confirm(ModalScreen[bool]):
         self.what.styles.max_height = max(2, self.size.height * 9 // 10 - FRAME)
         self.call_after_refresh(self._say_if_there_is_more)
 
+    @property
+    def _has_more(self) -> bool:
+        """Whether lines are left that were never on the screen."""
+        return not self._was_at_end and self.what.max_scroll_y > 0
+
+    def _scrolled(self) -> None:
+        self._was_at_end = self._was_at_end or self.what.scroll_offset.y >= self.what.max_scroll_y
+        self._say_if_there_is_more()
+
     def _say_if_there_is_more(self) -> None:
-        words = MORE_KEYS if self.what.max_scroll_y > 0 else KEYS
-        put(self.query_one("#which", Static), said(words, "dim"))
+        put(self.query_one("#which", Static), said(MORE_KEYS if self._has_more else KEYS, "dim"))
 
     def action_turn(self, pages: int) -> None:
         """Read on, or back."""
