@@ -101,6 +101,7 @@ class RunScreen(Screen[None]):
         self.show_head()
         self.show_keys()
         self.set_interval(LOOK_S, self._look)
+        self.watch(self.prose, "scroll_y", self.show_head, init=False)
         self._look()
 
     # ------------------------------------------------------------- the run
