@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from core.commands.moves import UNPAUSED
 from core.commands.registry import Act, Answer, Command, Reason, handles, letters
 from core.domain.attach import REMARKS_WAITING, can_hear, cannot_hear
 from core.domain.entities import AgentRecord, Remark, Run
@@ -98,7 +97,7 @@ def resume_run(act: Act, command: ResumeRun) -> Answer:
     if run.paused_at is None:
         hint = "ResumeSession goes on with an ended one." if run.status in RUN.final else ""
         raise Conflict(f"{run.name_tag} is not paused.", hint)
-    act.tx.update(run, "RunResumed", **UNPAUSED)
+    act.tx.update(run, "RunResumed", paused_at=None)
     return {"id": run.id, "paused": False}
 
 

@@ -25,7 +25,6 @@ from core.domain.states import (
 SYSTEM_CAPACITY = frozenset({Who.SYSTEM})
 # The stall clock needs no finer grain, and each note is an event.
 PROGRESS_GRAIN_MS = 1_000
-UNPAUSED: dict[str, Any] = {"paused_at": None}
 _HELD = frozenset({TaskStatus.CLAIMED, TaskStatus.WORKING})
 
 
@@ -91,25 +90,38 @@ def kill_run(act: Act, run: Run, detail: str) -> Run:
     """End a live run; the dispatcher sees the event and ends its process."""
     if run.status not in RUN_LIVE:
         raise Conflict(f"{run.name_tag} has already ended ({run.status}).", "Nothing is to be ended.")
-    leave_unheard(act, run)
-    end_permissions(act, run, f"{run.name_tag} was ended")
     return act.tx.update(
         run,
         "RunKilled",
         status=RunStatus.KILLED,
         exit_kind="killed",
         detail=detail,
-        ended_at=act.tx.now,
-        fence=run.fence + 1,
-        reserved_micros=0,
-        **UNPAUSED if run.paused_at is not None else {},
+        **ending(act, run, f"{run.name_tag} was ended"),
     )
 
 
-def leave_unheard(act: Act, run: Run) -> None:
+def ending(act: Act, run: Run, why: str) -> dict[str, Any]:
+    """What ends with a run, whatever ends it; the fields that its end changes beside how it ended."""
+    _leave_unheard(act, run)
+    _end_permissions(act, run, why)
+    fields: dict[str, Any] = {"ended_at": act.tx.now, "fence": run.fence + 1, "reserved_micros": 0}
+    return fields if run.paused_at is None else {**fields, "paused_at": None}
+
+
+def _leave_unheard(act: Act, run: Run) -> None:
     """A run ends: what was said into it and is not heard by now never will be, and the board says so."""
     for remark in act.tx.select(Remark, "run_id = :run AND status = 'waiting' ORDER BY id", run=run.id):
         act.tx.update(remark, "RemarkUnheard", status=RemarkStatus.UNHEARD, told={"run_id": run.id})
+
+
+def _end_permissions(act: Act, run: Run, why: str) -> None:
+    """A run ends: what it asked is asked by nobody any more, and what was allowed for it is over."""
+    where = "entity = :entity AND kind = 'permission' AND status IN ('pending', 'approved') ORDER BY id"
+    for approval in act.tx.select(Approval, where, entity=f"run:{run.id}"):
+        if approval.status == ApprovalStatus.PENDING:
+            act.tx.update(approval, "ApprovalCancelled", status=ApprovalStatus.CANCELLED, note=why)
+        else:
+            act.tx.update(approval, "ApprovalConsumed", status=ApprovalStatus.CONSUMED, consumed_at=act.tx.now)
 
 
 def _settle(act: Act, task: Task) -> None:
@@ -208,16 +220,6 @@ def cancel_questions(act: Act, entity: str, but: frozenset[ApprovalKind] = froze
         act.tx.update(approval, "ApprovalCancelled", status=ApprovalStatus.CANCELLED, note="its subject changed")
         if approval.kind == ApprovalKind.EXCHANGE:
             _drop_held(act, entity)
-
-
-def end_permissions(act: Act, run: Run, why: str) -> None:
-    """A run ends: what it asked is asked by nobody any more, and what was allowed for it is over."""
-    where = "entity = :entity AND kind = 'permission' AND status IN ('pending', 'approved') ORDER BY id"
-    for approval in act.tx.select(Approval, where, entity=f"run:{run.id}"):
-        if approval.status == ApprovalStatus.PENDING:
-            act.tx.update(approval, "ApprovalCancelled", status=ApprovalStatus.CANCELLED, note=why)
-        else:
-            act.tx.update(approval, "ApprovalConsumed", status=ApprovalStatus.CONSUMED, consumed_at=act.tx.now)
 
 
 def _drop_held(act: Act, entity: str) -> None:

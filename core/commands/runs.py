@@ -7,7 +7,7 @@ from pydantic import Field
 from core.blackboard.queries import ALIVE_GOALS
 from core.commands import budgets
 from core.commands.briefing import briefed
-from core.commands.moves import UNPAUSED, end_permissions, kill_run, leave_unheard, release_task
+from core.commands.moves import ending, kill_run, release_task
 from core.commands.registry import Act, Answer, Command, Text, handles, letters
 from core.domain.autonomy import is_idle
 from core.domain.entities import AgentRecord, Company, Goal, Mention, Offer, Round, Run, Task
@@ -295,13 +295,11 @@ def finish_run(act: Act, command: FinishRun) -> Answer:
         budgets.note_late_cost(act, run, command.cost_micros, command.tokens_in, command.tokens_out)
         return {"id": run.id, "status": str(run.status), "finished": False}
     RUN.require(run.name_tag, run.status, command.status, "FinishRun", act.capacities)
-    leave_unheard(act, run)
-    end_permissions(act, run, f"{run.name_tag} ended before ({command.status})")
     run = tx.update(
         run, "RunFinished", status=command.status, exit_kind=command.exit_kind, detail=command.detail,
-        **budgets.spent_by(run, command.cost_micros, command.tokens_in, command.tokens_out), reserved_micros=0,
-        session=command.session or run.session, ended_at=tx.now, fence=run.fence + 1,
-        **UNPAUSED if run.paused_at is not None else {},
+        **budgets.spent_by(run, command.cost_micros, command.tokens_in, command.tokens_out),
+        session=command.session or run.session,
+        **ending(act, run, f"{run.name_tag} ended before ({command.status})"),
     )  # fmt: skip
     budgets.warn(act, run)
     limited = command.status == RunStatus.RATE_LIMITED
@@ -383,11 +381,9 @@ def lose_run(act: Act, command: LoseRun) -> Answer:
     if run.status in RUN.final:
         return {"id": run.id, "lost": False}
     RUN.require(run.name_tag, run.status, RunStatus.LOST, "LoseRun", act.capacities)
-    leave_unheard(act, run)
-    end_permissions(act, run, f"{run.name_tag} was lost")
     run = act.tx.update(
-        run, "RunLost", status=RunStatus.LOST, exit_kind="lost", detail=command.why, ended_at=act.tx.now,
-        fence=run.fence + 1, reserved_micros=0, **UNPAUSED if run.paused_at is not None else {},
+        run, "RunLost", status=RunStatus.LOST, exit_kind="lost", detail=command.why,
+        **ending(act, run, f"{run.name_tag} was lost"),
     )  # fmt: skip
     give_back(act, run, command.why)
     return {"id": run.id, "lost": True}
