@@ -74,12 +74,13 @@ class NoNet:
 
 @dataclass
 class World:
-    """One program at work. `lines` is where its parser's lines are kept; `home` its home."""
+    """One program at work. `home` is its home, `ours` the environment of whoever opened the company."""
 
     office: Stepped
     server: ModelServer
     net: NoNet
     home: Path
+    ours: dict[str, str]
     runs: list[Run] = field(default_factory=list)
 
 
@@ -133,6 +134,6 @@ async def a_world(
             }  # fmt: skip
             company = folder / "company"
             async with an_office(company, "", ours, **runner) as office:
-                yield World(office, server, net, home)
+                yield World(office, server, net, home, ours)
     finally:
         net.close()
