@@ -152,5 +152,5 @@ def _why(line: RedLine) -> str:
 
 
 def _brief(payload: dict[str, Any]) -> str:
-    text = str(payload.get("title") or json.dumps(payload, ensure_ascii=False))
+    text = str(payload.get("title") or payload.get("command") or json.dumps(payload, ensure_ascii=False))
     return text if len(text) <= _BRIEF_MAX else text[: _BRIEF_MAX - 1] + "…"

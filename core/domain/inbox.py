@@ -10,7 +10,7 @@ from core.domain.goals import is_reviewed
 from core.domain.guardrails import GUARDRAILS_FILE
 from core.domain.inbox_item import Choice as Choice
 from core.domain.inbox_item import InboxItem as InboxItem
-from core.domain.limits import OBJECTION_WINDOW_MS
+from core.domain.limits import OBJECTION_WINDOW_MS, PLANS_A_TASK
 from core.domain.states import (
     TASK_FINAL,
     AgentStatus,
@@ -177,7 +177,8 @@ def _of_plan(task: Task, until: int) -> InboxItem:
         choices=(
             Choice("a", "let it run", "AcceptPlan", {"task": task.id}, "the work goes on at once"),
             Choice("b", "object", "AddComment", {"task": task.id, "kind": "objection"},
-                   "the author adjusts the plan first", "body"),
+                   "the author adjusts the plan first" if task.plans % PLANS_A_TASK else "you are asked how it goes on",
+                   "body"),
         ),
     )  # fmt: skip
 

@@ -99,6 +99,8 @@ async def test_the_third_plan_that_meets_an_objection_comes_to_the_operator(tmp_
         async with app.run_test(size=HOME) as pilot:
             await ready(pilot, office)
             for more in (True, True, False):
+                told = "the author adjusts the plan first" if more else "you are asked how it goes on"
+                assert told in shown(app)
                 await press(pilot, "b")
                 await write(pilot, "Not over the network")
                 await press(pilot, "enter")

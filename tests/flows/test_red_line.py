@@ -57,6 +57,7 @@ async def test_an_act_is_held_released_by_key_and_done_once(
             await picture(pilot, "it-is-held")
             await press(pilot, "escape", "a")
             assert isinstance(app.screen, Confirm)
+            assert "red line data_deletion: rm -r assets/old" in shown(app)
             assert "command: rm -r assets/old" in shown(app)
             await picture(pilot, "exactly-this")
             await press(pilot, "enter")  # cancel has the focus
