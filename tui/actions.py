@@ -132,7 +132,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("revise", ("r",), "send back", "Send it back to its author with a note", DECIDE, _offers("r"), 3),
     Action("recall", ("R",), "recall", "Take back a goal that stage B dispatched; it asks", DECIDE,
            _is_of_stage_b, 2),
-    Action("undo", ("u",), "undo", "Take a decision back while it is held (5 s)", DECIDE,
+    Action("undo", ("u",), "undo", "Take back a decision that is held (5 s)", DECIDE,
            lambda s: "" if s.held else "nothing is held that could be taken back", 0),
     Action("comment", ("c",), "comment", "Write below it; @name wakes an agent", WRITE,
            _has_a_thread, 5),

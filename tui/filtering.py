@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from core.domain.actors import HUMAN
 from core.domain.entities import Goal, Task
 from core.domain.errors import Invalid
 from core.domain.states import GoalStatus, TaskStatus
@@ -77,7 +78,8 @@ def _goal_has(goal: Goal, part: Part) -> bool:
         case "status":
             return goal.status == part.value
         case "agent":
-            return goal.created_by.startswith(part.value)
+            name = "you" if goal.created_by == HUMAN else goal.created_by  # as its row says
+            return name.startswith(part.value) or goal.created_by.startswith(part.value)
         case "goal":
             return part.value.removeprefix("g") == str(goal.id)
         case _:

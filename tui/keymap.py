@@ -93,23 +93,28 @@ def _name(action: str) -> str:
 
 
 def slots_of(place: str, bindings: "Sequence[BindingType]") -> tuple[Slot, ...]:
-    """What of a screen can have other keys: its named bindings."""
+    """What of a screen can have other keys: the bindings that are named by its place."""
     from textual.binding import Binding
 
     return tuple(
         Slot(place, each.id.partition(".")[2], tuple(each.key.split(",")), each.description, (each.id,))
         for each in bindings
-        if isinstance(each, Binding) and each.id
+        if isinstance(each, Binding) and each.id and each.id.startswith(f"{place}.")
     )
 
 
 def all_slots() -> tuple[Slot, ...]:
     """Every action that can have other keys; imports the screens."""
     from tui.screens.agents import AgentsScreen
+    from tui.screens.history import HistoryScreen
+    from tui.screens.mail import MailScreen
     from tui.screens.prompts import PromptsScreen
     from tui.screens.run import RunScreen
 
-    screens = (("agents", AgentsScreen), ("prompts", PromptsScreen), ("run", RunScreen))
+    screens = (
+        ("agents", AgentsScreen), ("prompts", PromptsScreen), ("run", RunScreen), ("history", HistoryScreen),
+        ("mail", MailScreen),
+    )  # fmt: skip
     return room_slots() + tuple(slot for place, screen in screens for slot in slots_of(place, screen.BINDINGS))
 
 
@@ -136,7 +141,7 @@ def key_of(text: str) -> str:
 
 
 def _single(text: str) -> str:
-    from textual.keys import KEY_NAME_REPLACEMENTS
+    from textual.keys import KEY_NAME_REPLACEMENTS, key_to_character
 
     if len(text) == 1 and text.isprintable() and not text.isspace() and not unicodedata.combining(text):
         if text.isalnum():
@@ -145,6 +150,8 @@ def _single(text: str) -> str:
         return KEY_NAME_REPLACEMENTS.get(name, name)
     if text in _known() or text in SHOWN:
         return text
+    if len(text) > 1 and (sign := key_to_character(text)):
+        return _single(sign)
     raise ValueError(f"{text[:40]!r} is no key; write a letter, a sign, or a name like f5, home, ctrl+k")
 
 

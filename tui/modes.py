@@ -5,7 +5,7 @@ that screen needs the key itself; the mode is remembered until the next start.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from textual.app import App
 from textual.binding import Binding, BindingType
@@ -33,6 +33,7 @@ MODES: tuple[Mode, ...] = (
     Mode("agents", "Agents"),
     Mode("prompts", "Prompts"),
     Mode("mail", "Mail"),
+    Mode("history", "History"),
 )
 _LABELS = {mode.name: mode.label for mode in MODES} | {"run": "Run"}  # a run is looked at from any mode
 
@@ -58,6 +59,12 @@ def crumbs(app: App[object]) -> str:
     return " › ".join(path) if len(path) > 2 else ""
 
 
+class _Owner(Protocol):
+    """Who opened a screen, and forgets it when it is left."""
+
+    def left(self, screen: Any, /) -> None: ...
+
+
 class Modes:
     """Which mode is shown, and the way to another."""
 
@@ -77,11 +84,14 @@ class Modes:
         composer = getattr(self._app.screen, "composer", None)
         if not all(map(mode_of, above)) or (composer is not None and composer.asks):
             return
+        looks = room.looking_back
+        owners: dict[Screen[Any] | None, _Owner] = {
+            room.leading.screen: room.leading, room.prompting.screen: room.prompting,
+            room.attaching.screen: room.attaching, looks.screen: looks, looks.then: looks,
+        }  # fmt: skip
         for screen in reversed(above):
-            owners = (room.leading, room.prompting, room.attaching)
-            owner = next((each for each in owners if each.screen is screen), None)
-            if owner is not None:
-                owner.left(screen)
+            if screen in owners:
+                owners[screen].left(screen)
             else:
                 screen.dismiss()
         if name != HOME:

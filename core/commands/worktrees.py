@@ -2,11 +2,12 @@
 
 from pydantic import Field
 
+from core.blackboard.queries import LIVE_RUNS
 from core.commands.registry import INTEGER_MAX, Act, Answer, Command, handles, letters
 from core.domain.entities import Run, Task, WorkTree
 from core.domain.errors import Conflict, NotFound
 
-_LIVE_RUN = "task_id = :task AND status IN ('queued', 'starting', 'running') ORDER BY id LIMIT 1"
+_LIVE_RUN = f"task_id = :task AND {LIVE_RUNS} ORDER BY id LIMIT 1"
 
 
 class RecordWorkTree(Command):

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from core.domain.runner_uses import PROGRAMS
+
 # Their runners take words up between turns, and hold before a turn.
 HEARING = frozenset({"chat", "acp"})
 # Programs of the catalogue that go on with a session in a terminal of their own.
@@ -44,7 +46,7 @@ def no_terminal(runner: Mapping[str, Any]) -> str:
     """Why the terminal cannot be given to the program of this runner, to be said after its agent's name; empty if it
     can."""
     kind, program = runner.get("kind") or "unknown", str(runner.get("program", "script"))
-    if kind not in ("command", "acp"):
+    if kind not in PROGRAMS:
         return f"works by a runner of the kind {kind!r}, which is no program for a terminal"
     if program == "script":
         return "is a program of your own, of which no way to go on in a terminal is known"

@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+PROGRAMS = frozenset({"command", "acp"})
+"""Kinds of runners whose agents are programs of this machine: they have files, and a way of their own to a model."""
+
 
 def uses_of(runner: Mapping[str, Any]) -> str:
     """What these settings run on, with where its key comes from (never the key)."""

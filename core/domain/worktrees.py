@@ -3,6 +3,8 @@
 import re
 import unicodedata
 
+from core.domain.runner_uses import PROGRAMS
+
 FOLDER = "work/trees"  # in the company's folder
 BRANCHES = "opsroom/"
 HEAD = "HEAD"
@@ -12,7 +14,7 @@ _NOT_IN_NAMES = re.compile(r"[^a-z0-9]+")
 
 def works_in_files(runner_kind: str) -> bool:
     """Whether agents on a runner of this kind have files; a model alone has calls on the board only."""
-    return runner_kind in ("command", "acp")
+    return runner_kind in PROGRAMS
 
 
 def split_repository(text: str) -> tuple[str, str]:

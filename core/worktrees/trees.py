@@ -105,19 +105,19 @@ def open_tree(company: Path, tree: WorkTree) -> list[str]:
 
     Raises Invalid when the repository vanished, Conflict when the tree cannot be made or is not what it was.
     """
-    repository = _known(tree)
+    common = common_of(tree)
     folder = company.absolute() / tree.path
     _require_no_link(company.absolute(), folder)
-    entry = entry_of(repository, folder)
+    entry = entry_of(common, folder)
     if folder.is_dir():
         return _taken_up(folder, tree, entry)
     if os.path.lexists(folder):
         raise Conflict(f"{folder} is no folder; it was left as it is.", "Move it away; the next run makes the tree.")
-    return _made(repository, folder, tree, entry)
+    return _made(folder, tree, entry)
 
 
-def _known(tree: WorkTree) -> Path:
-    """The folder that git keeps for all trees of the repository. Raises Invalid."""
+def common_of(tree: WorkTree) -> Path:
+    """Where git keeps what all trees of this one's repository share. Raises Invalid when the repository vanished."""
     folder = Path(tree.repository)
     if not folder.is_dir():
         raise Invalid(f"The repository {folder} is not there any more.", "Bring it back, or name another for the task.")
@@ -125,11 +125,6 @@ def _known(tree: WorkTree) -> Path:
     if said.code != 0:
         raise Invalid(f"{folder} is no git repository any more: {said.last_words}.", "Bring it back, or name another.")
     return Path(said.text).resolve()
-
-
-def common_of(tree: WorkTree) -> Path:
-    """Where git keeps what all trees of this one's repository share. Raises Invalid when it vanished."""
-    return _known(tree)
 
 
 def _require_no_link(company: Path, folder: Path) -> None:
@@ -202,7 +197,7 @@ def _taken_up(folder: Path, tree: WorkTree, entry: Entry | None) -> list[str]:
     return []
 
 
-def _made(common: Path, folder: Path, tree: WorkTree, entry: Entry | None) -> list[str]:
+def _made(folder: Path, tree: WorkTree, entry: Entry | None) -> list[str]:
     repository = Path(tree.repository)
     told: list[str] = []
     again = []

@@ -21,9 +21,10 @@ import pytest
 from core.agents.programs.interactive import Terminal, terminal_of
 from core.domain.entities import AgentRecord, Run
 from core.domain.states import RunStatus
+from tests.binaries.programs import PACKAGES
 from tests.binaries.test_work import require_handed_in
 from tests.binaries.worker import Worker
-from tests.binaries.world import KEY, World, a_world, program
+from tests.binaries.world import KEY, World, a_world, needs, program
 from tests.models.script import Asked, Turn
 from tests.programs.processes import MARK, marked
 
@@ -122,16 +123,30 @@ def seen(shown: "subprocess.Popen[bytes]", master: int, words: str, seconds: flo
     return " ".join(text.split())
 
 
-@pytest.mark.parametrize("name", [program(name) for name in ("claude", "codex", "opencode")])
+async def shows_its_conversation(world: World, folder: Path) -> None:
+    """The terminal to the program of ada's last run, where it draws what was said in that run."""
+    run = await pondered(world)
+    (agent,) = await world.office.all(AgentRecord, "slug = 'ada'")
+    start = await terminal_of(folder / "company", agent, run, None, world.ours)
+    assert start.cwd == folder / "company" / "work" / "ada"
+    settled_in(world, start.cwd)
+    with on_a_terminal(start, str(folder / "terminal")) as (shown, master):
+        text = await asyncio.to_thread(seen, shown, master, PONDERS)
+        assert PONDERS in text, (shown.poll(), text)
+        where = await asyncio.to_thread(os.readlink, f"/proc/{shown.pid}/cwd")
+        assert where == str(start.cwd)
+
+
+@pytest.mark.parametrize("name", [program(name) for name in ("claude", "codex")])
 async def test_its_own_terminal_shows_the_conversation_of_the_run(tmp_path: Path, name: str) -> None:
     async with a_world(tmp_path, name, Ponders(), allow="commands") as world:
-        run = await pondered(world)
-        (agent,) = await world.office.all(AgentRecord, "slug = 'ada'")
-        start = await terminal_of(tmp_path / "company", agent, run, None, world.ours)
-        assert start.cwd == tmp_path / "company" / "work" / "ada"
-        settled_in(world, start.cwd)
-        with on_a_terminal(start, str(tmp_path / "terminal")) as (shown, master):
-            text = await asyncio.to_thread(seen, shown, master, PONDERS)
-            assert PONDERS in text, (shown.poll(), text)
-            where = await asyncio.to_thread(os.readlink, f"/proc/{shown.pid}/cwd")
-            assert where == str(start.cwd)
+        await shows_its_conversation(world, tmp_path)
+
+
+@needs("claude")
+@needs("claude-acp")
+async def test_the_terminal_of_claude_goes_on_with_a_session_over_the_protocol(tmp_path: Path) -> None:
+    command = [str(PACKAGES["claude-acp"].path)]
+    async with a_world(tmp_path, "claude", Ponders(), kind="acp", command=command) as world:
+        world.ours["PATH"] = f"{PACKAGES['claude'].path.parent}:{world.ours['PATH']}"
+        await shows_its_conversation(world, tmp_path)

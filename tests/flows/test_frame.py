@@ -25,7 +25,9 @@ from tui.app import OpsroomApp
 from tui.personal import Personal
 from tui.screens.agents import AgentsScreen
 from tui.screens.control import ControlScreen
+from tui.screens.history import HistoryScreen
 from tui.screens.mail import MailScreen
+from tui.screens.past import PastScreen
 from tui.screens.prompts import PromptsScreen
 from tui.screens.reading import Reading
 
@@ -112,6 +114,31 @@ async def test_modes_have_one_key_each_and_the_last_one_is_there_at_the_next_sta
             await press(pilot, "escape")
             await settle_screen(pilot, ControlScreen)
             assert "Control ›" not in shown(app)
+
+
+async def test_the_history_is_a_mode_and_its_past_is_left_by_the_key_of_another(tmp_path: Path) -> None:
+    async with an_office(tmp_path / "c") as office:
+        await a_busy_board(office)
+        app = office.app(personal=a_person(tmp_path))
+        async with app.run_test(size=SMALL) as pilot:
+            await ready(pilot, office)
+            await press(pilot, "A", "L")
+            await settle_screen(pilot, HistoryScreen)
+            await press(pilot, "b")
+            await settle_screen(pilot, PastScreen)
+            await press(pilot, "A")
+            await settle_screen(pilot, AgentsScreen)
+            assert app.room.looking_back.screen is None
+            await press(pilot, "L", "b")
+            await settle_screen(pilot, PastScreen)
+            await press(pilot, "L")
+            await settle_screen(pilot, HistoryScreen)
+            await app.personal.memory.settle()
+    async with an_office_again(tmp_path / "c") as office:
+        app = office.app(personal=a_person(tmp_path))
+        async with app.run_test(size=SMALL) as pilot:
+            await ready(pilot, office)
+            await settle_screen(pilot, HistoryScreen)
 
 
 def _widths(app: OpsroomApp) -> tuple[int, int]:

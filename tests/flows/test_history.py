@@ -82,6 +82,7 @@ async def test_the_log_is_filtered_and_the_past_is_walked_through(
         await picture(pilot, "decisions")
         if size == SMALL:
             await press(pilot, "enter")
+            assert "by reviewer in R4, on review 1 of T2" in shown(app)
             await picture(pilot, "event")
             await press(pilot, "escape")
         await press(pilot, "b")

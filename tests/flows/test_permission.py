@@ -120,7 +120,7 @@ async def test_the_next_question_of_a_run_does_not_move_in_under_the_keys_of_a_p
             await wants(office, run, EDIT)
             await wait(pilot, office, 1)
             assert "★ R3 waits for your decision" in shown(app)
-            assert "refused by human" in shown(app)
+            assert "refused by you" in shown(app)
             await picture(pilot, "answered")
             await press(pilot, "a", "f")
             await wait(pilot, office, 6)

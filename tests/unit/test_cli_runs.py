@@ -26,8 +26,8 @@ async def at_work(play: Play) -> None:
 
 
 async def ended(play: Play) -> None:
-    await play.working()
     await play.do("EditAgent", agent="ada", runner=CLAUDE)
+    await play.working()
     await play.do("FinishRun", System(), run=1, status="failed", session="s-1", detail="\x1b[31mno")
 
 

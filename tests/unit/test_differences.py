@@ -31,7 +31,12 @@ def drawn(differences: Differences, width: int) -> list[str]:
         ([M1], [M1], {}, [("same", "M1 Count the files", "M1 Count the files")]),
         ([M2], [], {}, [("removed", "M2 Check the links", "")]),
         ([M1], [{**M1, "text": "Count all"}], {}, [("changed", "M1 Count the files", "M1 Count all")]),
-        ([M1], [{**M1, "verify": "wc"}], {}, [("changed", "M1 Count the files", "M1 Count the files (seen by: wc)")]),
+        (
+            [M1],
+            [{**M1, "verify": "wc"}],
+            {},
+            [("changed", "M1 Count the files", "M1 Count the files (how to verify: wc)")],
+        ),
         ([M1], [{**M2, "id": "M3"}], {}, [("removed", "M1 Count the files", ""), ("added", "", "M3 Check the links")]),
         (
             [M1],
@@ -82,3 +87,9 @@ def test_a_narrow_place_has_one_side_below_the_other() -> None:
         "+ M2 Check the links",
     ]
     assert drawn(found, 60)[2].split("│")[1].strip() == "± M1 Count all"
+
+
+def test_what_is_all_new_needs_no_column_for_before() -> None:
+    found = of_payload({"before": {"can": None}, "after": {"can": ["links", "marks"]}})
+    assert found is not None
+    assert drawn(found, 60) == ["can", "+ links", "+ marks"]

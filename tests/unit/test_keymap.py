@@ -17,7 +17,7 @@ PATH = Path("config.toml")
     [
         ("a", "a", "a"), ("Z", "Z", "Z"), ("?", "question_mark", "?"), ("question_mark", "question_mark", "?"),
         ("/", "slash", "/"), ("+", "plus", "+"), ("-", "minus", "-"), ("ctrl+k", "ctrl+k", "^k"), 
-        ("<", "less_than_sign", "<"),
+        ("<", "less_than_sign", "<"), ("left_square_bracket", "left_square_bracket", "["),
         ("f5", "f5", "f5"), ("pageup", "pageup", "pageup"), ("é", "é", "é"), ("ж", "ж", "ж"), ("\\", "backslash", "\\"),
         ("alt+x", "alt+x", "alt+x"), ("_", "underscore", "_"), ("escape", "escape", "esc"),
     ],
@@ -50,6 +50,8 @@ def test_what_is_no_key_is_refused_and_drawn(written: str) -> None:
         ("[keys.room]\napprove = 'x'\nblock = 'x'\n", "line 2, column 1: keys.room.approve: x is the key of block"),
         ("[keys.lists]\ndown = 'n'\n", "n is the key of new_goal of room"),
         ("[keys.lists]\ndown = 'x'\n", "x is the key of retire of agents"),
+        ("[keys.lists]\ndown = 'b'\n", "b is the key of board of history (The board as it was after it)"),
+        ("[keys.lists]\ndown = 'm'\n", "m is the key of close of mail"),
         ("[keys.room]\nwatch = 'j'\n", "j is the key of down of lists"),
         ("[keys.agents]\npause = 'x'\n", "keys.agents.pause: x is the key of retire"),
         ("[keys.room]\nwatch = 'tab'\n", "tab goes to the next pane"),
@@ -79,8 +81,7 @@ def test_two_actions_may_change_their_keys_with_each_other() -> None:
 def test_the_usual_keys_have_no_conflict_among_themselves() -> None:
     everything: dict[str, dict[str, str | list[str]]] = {}
     for slot in all_slots():
-        if slot.place not in ("agents", "prompts", "run"):
-            everything.setdefault(slot.place, {})[slot.name] = list(slot.keys)
+        everything.setdefault(slot.place, {})[slot.name] = list(slot.keys)
     keymap, faults = keymap_of(everything)
     assert not faults
     assert all(keymap.keys(action.name) == action.keys for action in ACTIONS)

@@ -14,7 +14,7 @@ from tui.panes.words import line, said
 from tui.projection import Projection
 
 MAIL = frozenset({CommentKind.MAIL_REQUEST, CommentKind.MAIL_INFORM})
-EMPTY = f"@name wakes an agent · {' '.join(SLASHES)} choose a kind"
+EMPTY = f"@name wakes an agent · kinds: {' '.join(SLASHES)}"
 SPOKEN = {CommentKind.DIALOGUE: "comment", CommentKind.MAIL_REQUEST: "mail", CommentKind.MAIL_INFORM: "mail"}
 
 

@@ -15,6 +15,7 @@ from core.domain.goals import mission_is_defined
 from core.domain.states import GOAL_FINAL, TASK_FINAL, AgentStatus, GoalStatus
 from tui import signs
 from tui.filtering import EXAMPLES, Filter, parse_filter
+from tui.panes.coverage import person
 from tui.panes.words import entitle
 from tui.projection import Projection
 from tui.text import ago, counted, in_words, plain
@@ -200,7 +201,8 @@ def _cells(view: Projection, ref: str, now: int) -> tuple[tuple[Cell, ...], bool
             sign, word, tone = signs.of_goal(goal)
             over = goal.status in GOAL_FINAL or goal.status == GoalStatus.ARCHIVED
             title: Cell = (f"{goal.name_tag} {goal.title}", "strong")
-            return ((sign, tone), title, (word, tone), goal.created_by, (ago(now, goal.updated_at), "dim")), over
+            who = person(goal.created_by)
+            return ((sign, tone), title, (word, tone), who, (ago(now, goal.updated_at), "dim")), over
         case Round() as round_:
             sign, word, tone = signs.ROUND[round_.status]
             done = round_.total_tasks - round_.open_tasks

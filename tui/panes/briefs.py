@@ -41,7 +41,7 @@ def _goal(view: Projection, goal: Goal) -> Block:
         for each in of_must_haves(view, goal):
             lines.append(each.spoken)
             if verify[each.id]:
-                lines.append(f"     seen by: {verify[each.id]}")
+                lines.append(f"     how to verify: {verify[each.id]}")
         parts.append("Must deliver\n" + "\n".join(lines))
     if goal.constraints:
         parts.append("Limits\n" + "\n".join(f"• {text}" for text in goal.constraints))

@@ -54,8 +54,10 @@ class Differences:
     def lines(self, width: int) -> list[Line]:
         """Draw both sides in so many cells."""
         lines: list[Line] = []
-        draw = _two_columns if width >= SIDE_BY_SIDE else _stacked
-        if width >= SIDE_BY_SIDE:
+        # where there was nothing before, a column for it would be empty
+        is_new = all(each.kind == "added" for _, differences in self.sections for each in differences)
+        draw = _two_columns if width >= SIDE_BY_SIDE and not is_new else _stacked
+        if draw is _two_columns:
             left, right = _columns(width)
             lines.append((("before".ljust(left), "dim"), (GUTTER, "dim"), ("after".ljust(right), "dim")))
         for title, differences in self.sections:
@@ -170,7 +172,7 @@ def _items(value: Any) -> list[tuple[str, str]]:
             name, text = str(each.get("id") or ""), str(each["text"])
             text = f"{name} {text}" if name else text
             if each.get("verify"):
-                text += f" (seen by: {each['verify']})"
+                text += f" (how to verify: {each['verify']})"
             if each.get("waived_by"):
                 text += f" (waived by {each['waived_by']})"
             items.append((name or text, text))

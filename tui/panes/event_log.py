@@ -33,6 +33,7 @@ _DULL = frozenset({
 })  # fmt: skip
 _TABLES = {word: table for table, word in WORDS.items()}
 _LETTERS = {"goal": "G", "task": "T", "round": "N", "run": "R", "agent": "A", "approval": "Q", "company": "C"}
+_ABOUT = (("subject", "subject_id"), ("scope", "scope_id"))
 _NUMBERS = {
     "task_id": "T", "goal_id": "G", "round_id": "N", "run_id": "R", "parent_id": "T", "retry_of": "T",
     "current_run": "R", "depends_on": "T",
@@ -89,7 +90,7 @@ def thing_of(event: Event, view: Projection) -> str:
     def fact(name: str) -> Any:
         return facts.get(name, getattr(kept, name, None))
 
-    for kind_name, number_name in (("subject", "subject_id"), ("scope", "scope_id")):
+    for kind_name, number_name in _ABOUT:
         kind, number = fact(kind_name), fact(number_name)
         if isinstance(kind, str) and kind in _LETTERS and isinstance(number, int):
             return f"{kind}:{number}"
@@ -111,13 +112,13 @@ def subject_of(ref: str, view: Projection) -> str:
 def event_blocks(event: Event, before: Mapping[str, Any] | None, view: Projection, now: int) -> list[Block]:
     """The event in full; `before` are the facts that it changed, None while they are being read."""
     who = "you" if event.actor == HUMAN else event.actor
-    by = f"{who} by R{event.run_id}" if event.run_id else who
+    by = f"{who} in R{event.run_id}" if event.run_id else who
     ref = thing_of(event, view)
     own = ENTITIES.get(event.entity)
     named = (
         f"{own.letter}{event.entity_id}"
         if own is not None and own.letter
-        else f"{in_words(event.entity)} {event.entity_id}"
+        else f"{in_words(WORDS.get(event.entity, event.entity.removesuffix('s')))} {event.entity_id}"
     )
     lines = [f"#{amount(event.id)} · {day_and_time(event.at)} · {ago(now, event.at)} ago", f"by {by}, on {named}"]
     if tag_of(ref) and tag_of(ref) != named:
@@ -146,13 +147,22 @@ def differences(event: Event, before: Mapping[str, Any], view: Projection) -> Di
     is_new = "id" in event.changed
     after = {
         in_words(name.removesuffix("_id")): _fact(name, value, view)
-        for name, value in event.changed.items()
+        for name, value in _joined(event.changed).items()
         if name not in _DULL and not (is_new and value in (None, "", 0, False, [], {}))
     }
-    olds = {in_words(name.removesuffix("_id")): _fact(name, value, view) for name, value in before.items()}
+    olds = {in_words(name.removesuffix("_id")): _fact(name, value, view) for name, value in _joined(before).items()}
     found = of_payload({"before": {name: olds.get(name) for name in after}, "after": after})
     assert found is not None  # both sides are mappings
-    return found
+    return Differences(tuple((title.lower(), parts) for title, parts in found.sections), found.same)
+
+
+def _joined(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The facts; what something is about stands in two of them, its kind and its number, and is told as one: T2."""
+    joined = dict(facts)
+    for kind, number in _ABOUT:
+        if facts.get(kind) in _LETTERS and isinstance(facts.get(number), int):
+            joined[kind] = tag_of(f"{facts[kind]}:{joined.pop(number)}") or facts[kind]
+    return joined
 
 
 def _fact(name: str, value: Any, view: Projection) -> Any:
@@ -170,6 +180,8 @@ def _fact(name: str, value: Any, view: Projection) -> Any:
         if name.endswith(("_at", "_until")):
             return day_and_time(value)
         return f"${value / 1_000_000:,.4f}" if name.endswith("_micros") else str(value)
+    if value == HUMAN and name.endswith("_by"):
+        return "you"
     if isinstance(value, dict):
         value = [
             f"{in_words(key)}: {each if isinstance(each, str) else json.dumps(each, ensure_ascii=False)}"[:_MOST]

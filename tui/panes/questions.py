@@ -7,6 +7,7 @@ from core.domain.budgets import money
 from core.domain.entities import Approval, Run
 from core.domain.states import ApprovalKind, ApprovalStatus
 from tui import signs
+from tui.panes.coverage import person
 from tui.panes.differences import of_payload
 from tui.panes.payload import spelled
 from tui.panes.permission import as_text, asks_for_run, drawing
@@ -24,15 +25,19 @@ _PERMITS: dict[ApprovalStatus, str] = {
     ApprovalStatus.CONSUMED: "allowed", ApprovalStatus.APPROVED: "allowed for its run",
     ApprovalStatus.REJECTED: "refused",
 }  # fmt: skip
+# Elsewhere a yes that was used is the usual one, and one that still lies there is told as such.
+_DECIDED: dict[ApprovalStatus, str] = {
+    ApprovalStatus.CONSUMED: "approved", ApprovalStatus.APPROVED: "approved, not used yet,",
+    ApprovalStatus.REVISION_REQUESTED: "sent back",
+}  # fmt: skip
 
 
 def question(approval: Approval, failed: Sequence[Run] = ()) -> Block:
     """What waits for a decision, or was decided; `failed` are the attempts that it came from, the newest first."""
     pending = approval.status == ApprovalStatus.PENDING
     tone: Tone = "warn" if pending else "dim"
-    words = _PERMITS.get(approval.status, "") if asks_for_run(approval) else ""
-    decided = f"{words or in_words(approval.status)} by {approval.decided_by or 'nobody'}"
-    state = "waits for you" if pending else decided
+    words = (_PERMITS if asks_for_run(approval) else _DECIDED).get(approval.status) or in_words(approval.status)
+    state = "waits for you" if pending else f"{words} by {person(approval.decided_by or 'nobody')} ·"
     heading = (
         (f"? {approval.name_tag} {in_words(approval.kind)}", tone), (state, tone),
         (f"{approval.requested_by} {clock_time(approval.created_at)}", "dim"),

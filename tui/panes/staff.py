@@ -80,13 +80,17 @@ def _row(view: Projection, agent: AgentRecord, spent: Money, now: int) -> Row:
         used = (f"{budget.percent} %", "bad" if budget.is_used_up else "warn" if budget.percent >= 80 else "dim")
     today: Cell = ("–" if spent.known else "…", "dim")
     if cost is not None:
-        today = with_unknown(money(cost.by_day[-1]), cost.without_cost_today, short=True)
+        today = with_unknown(_short(cost.by_day[-1]), cost.without_cost_today, short=True)
     cells: tuple[Cell, ...] = (
         (f"{sign} {word}", tone), agent.slug, (str(agent.role), "dim"), does(view, agent, now),
         (", ".join(agent.capabilities), "dim"), today,
         (sparkline(cost.by_day) if cost else "", "info"), used,
     )  # fmt: skip
     return Row(f"agent:{agent.id}", cells, muted=agent.status == AgentStatus.TERMINATED)
+
+
+def _short(micros: int) -> str:
+    return "<$0.01" if 0 < micros < 5_000 else money(micros)
 
 
 def does(view: Projection, agent: AgentRecord, now: int) -> str:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from core.domain.entities import Run
 from core.domain.inbox_item import InboxItem
+from tui.modes import HOME
 from tui.projection import Projection
 
 if TYPE_CHECKING:
@@ -81,17 +82,14 @@ class Attaching:
             self.screen = None
             screen.dismiss()
 
-    def answer(self, item: InboxItem, screen: "RunScreen") -> bool:
-        """Leave for this item of the inbox; False where another screen than the room lies below."""
-        if self._room.app.screen_stack[-2:] != [self._room, screen]:
-            return False
-        self.left(screen)
+    def answer(self, item: InboxItem) -> None:
+        """Leave for this item of the inbox, whatever the live view was opened from."""
+        self._room.app.modes.go(HOME)
         inbox = self._room.inbox.list
         inbox.move_to(item.id)
         # what was pressed for the run must decide nothing
         self._room.decisions.deafen()
         self._room.call_after_refresh(inbox.focus)
-        return True
 
     def touch(self, dirty: frozenset[str]) -> None:
         """Something happened."""

@@ -22,7 +22,7 @@ from core.founding.ground import NOTHING_FOUND, WHAT_TO_DO, Ground, named
 from core.founding.template import Template, templates
 from tui.actions import Hint
 from tui.panes.footer import KeyLine
-from tui.panes.words import line, put, said
+from tui.panes.words import hanging, line, put, said
 from tui.screens.confirm import Confirm
 from tui.staff_text import USD_MAX, runner_words, usd
 from tui.text import counted, one_line, plain
@@ -147,14 +147,23 @@ class FoundScreen(Screen[None]):
         template = self._template
         self.runs.value = str(template.runs_at_once)
         self.budget.value = usd(int(template.usd_a_day * 1_000_000))
+        self._show_about()
+        self._show_settings()
+
+    def on_resize(self) -> None:
+        """Lines that are too long keep to their column."""
+        self._show_about()
+
+    def _show_about(self) -> None:
+        template = self._template
         parts = [said(template.about)]
         for agent in template.agents:
             can = f": {', '.join(agent.capabilities)}" if agent.capabilities else ""
             parts.append(line(said(f"  {agent.name:<7}", "name"), said(f"{agent.role}{can}")))
         for rail in template.red_lines:
-            parts.append(line(said("  red line ", "warn"), said(f"{rail.name}: {rail.about}")))
+            label = said("  red line ", "warn")
+            parts.append(hanging(label, f"{rail.name}: {rail.about}", self.about.size.width or 80, indent=11))
         put(self.about, Content("\n").join(parts), layout=True)
-        self._show_settings()
 
     def _show_settings(self) -> None:
         hires_somebody = bool(self._template.agents)
@@ -229,6 +238,12 @@ class FoundScreen(Screen[None]):
             raise Invalid(f"{self.budget.value!r} is no amount of US dollars.", "Write it like 2.50; 0 is no limit.")
         return int(amount * 1_000_000)
 
+    def _ground_words(self, plan: Plan) -> str:
+        """What was chosen of what is here; settings that were written as they were written."""
+        if self.ground.value == CUSTOM:
+            return runner_words(dict(plan.runner))
+        return one_line(self._found[int(str(self.ground.value))].about)
+
     def _told(self, plan: Plan) -> list[str]:
         agents = plan.template.agents
         mission = plan.mission.strip() or "none yet; the CEO proposes nothing without"
@@ -237,7 +252,7 @@ class FoundScreen(Screen[None]):
         if agents:
             names = ", ".join(f"{agent.name} ({agent.role})" for agent in agents)
             limit = f"{money(plan.budget_micros)} a day for all" if plan.budget_micros else "no limit of money"
-            lines += [f"{counted(len(agents), 'agent')}: {names}", f"They run on {runner_words(dict(plan.runner))}.",
+            lines += [f"{counted(len(agents), 'agent')}: {names}", f"They run on {self._ground_words(plan)}.",
                       f"{counted(plan.runs_at_once or 0, 'run')} at once; {limit}."]  # fmt: skip
             if "key" in plan.runner or plan.runner.get("env"):
                 lines.append("Keys are read from where they are when a run begins; none is written.")

@@ -18,6 +18,7 @@ from core.domain.entities import Event
 from core.domain.errors import Invalid
 from core.domain.event_filter import EXAMPLES, EventFilter, about, parse_events
 from tui.actions import Hint
+from tui.keymap import named
 from tui.panes.event_log import LOG, event_blocks, event_row, number_of, row_id, tag_of, thing_of
 from tui.panes.footer import KeyLine
 from tui.panes.message import MessageLine
@@ -48,12 +49,12 @@ class HistoryScreen(Screen[None]):
     """The log and one event of it. Nothing is changed from here."""
 
     app: "OpsroomApp"
-    MODE: ClassVar = "history"
+    MODE = "history"
     AUTO_FOCUS = "#log-rows"
     CSS_PATH: ClassVar = ["history.tcss", "../panes/lines.tcss"]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-home"), (170, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (20, "-tall")]
-    BINDINGS: ClassVar[list[BindingType]] = [
+    BINDINGS: ClassVar[list[BindingType]] = named("history", [
         Binding("escape,q,L", "leave", "Back", show=False),
         Binding("slash", "filter", "Filter", show=False),
         Binding("d", "decisions", "Only decisions, or everything", show=False),
@@ -61,7 +62,7 @@ class HistoryScreen(Screen[None]):
         Binding("t", "thing", "To its thing", show=False),
         Binding("y", "its_history", "All about its thing", show=False),
         Binding("question_mark", "help", "Help", show=False),
-    ]
+    ])  # fmt: skip
 
     def __init__(self, back: "LookingBack", typed: str = "") -> None:
         super().__init__()
@@ -246,7 +247,8 @@ class HistoryScreen(Screen[None]):
 
     def show_keys(self) -> None:
         """The keys of the field, or of the log."""
-        self.keys.show(FILTER_HINTS if self.field.has_focus else HINTS)
+        keymap = self.app.personal.keymap
+        self.keys.show(FILTER_HINTS if self.field.has_focus else keymap.hints(HINTS, "history"))
 
     # ------------------------------------------------------------- keys
 
@@ -305,7 +307,7 @@ class HistoryScreen(Screen[None]):
         """Every key."""
         from tui.screens.history_help import history_help
 
-        self.app.push_screen(history_help())
+        self.app.push_screen(history_help(self.app.personal.keymap))
 
     def action_leave(self) -> None:
         """Out of the search, the field, the event, the filter, then the screen."""

@@ -11,6 +11,7 @@ from textual.widgets import Static
 
 from core.company import OpenCompany
 from tui.actions import Hint
+from tui.keymap import named
 from tui.modes import mode_bindings
 from tui.panes.mail import read_mail
 from tui.panes.words import said
@@ -26,8 +27,10 @@ class MailScreen(ModalScreen[None]):
     AUTO_FOCUS = "#all-mail"
     HINTS: ClassVar = (Hint("↑/↓", "scroll", 1), Hint("esc", "back", 0))
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,m,enter", "close", "Back", show=False), *mode_bindings()
-    ]  # fmt: skip
+        *named("mail", [Binding("escape,q,m", "close", "Back", show=False)]),
+        Binding("enter", "close", show=False),
+        *mode_bindings(),
+    ]
 
     def __init__(self, company: OpenCompany, view: Projection) -> None:
         super().__init__()

@@ -50,12 +50,13 @@ class PastScreen(Screen[None]):
     """One moment of the board; steps go to the moments beside it."""
 
     app: "OpsroomApp"
+    MODE = "past"
     AUTO_FOCUS = "#board-rows"
     CSS_PATH: ClassVar = ["history.tcss", "../panes/board.tcss", "../panes/lines.tcss"]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-home"), (170, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (20, "-tall")]
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "leave", "To the log", show=False),
+        Binding("escape,q,L", "leave", "To the log", show=False),
         Binding("left_square_bracket", "step('older', False)", "The event before", show=False),
         Binding("right_square_bracket", "step('newer', False)", "The event after", show=False),
         Binding("left_curly_bracket", "step('older', True)", "The decision before", show=False),

@@ -45,8 +45,8 @@ class RunActs:
         item = self._screen.question
         if item is None:
             self._screen.say(f"{self._screen.run_now.name_tag} asks nothing now.", "dim")
-        elif not self._attaching.answer(item, self._screen):
-            self._screen.say("It waits in the inbox of the room: esc leads there.", "warn")
+        else:
+            self._attaching.answer(item)
 
     def pause(self) -> None:
         """Hold it before its next turn, or let it go on."""

@@ -3,6 +3,7 @@
 Bodies are shown as they were written: no markup, no Markdown, nothing of theirs acts.
 """
 
+import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -219,10 +220,27 @@ def _drawn(block: Block, width: int) -> list[Parts]:
     lines = [_heading(block, width)]
     bar = (fit(INDENT, width), block.tone or "dim")
     room = max(1, width - len(INDENT) - 1)
-    lines += [(bar, (line, None)) for line in (wrap(body, room) if body else ())]
+    lines += [(bar, (line, None)) for line in (_hung(body, room) if body else ())]
     if block.drawing is not None:
         lines += [(bar, *parts) for parts in block.drawing.lines(room)]
     return [*lines, ()]
+
+
+_LISTED = re.compile(r"[•·○●✓✗–] (?:[A-Z]\d+ )?")
+
+
+def _hung(body: str, room: int) -> list[str]:
+    """The wrapped lines; those of a list keep to their column when they need more lines."""
+    lines: list[str] = []
+    for line in body.split("\n"):
+        sign = _LISTED.match(line)
+        indent = sign.end() if sign is not None else 0
+        if not indent or cell_len(line) <= room or room < 4 * indent:
+            lines += wrap(line, room)
+            continue
+        first, *more = wrap(line[indent:], room - indent)
+        lines += [line[:indent] + first, *(" " * indent + each for each in more)]
+    return lines
 
 
 def _heading(block: Block, width: int) -> Parts:

@@ -8,15 +8,8 @@ from typing import Any
 from urllib.parse import quote
 
 from core.agents.models.providers import GatewayWire
-from core.domain.errors import (
-    BoardError,
-    Fenced,
-    Forbidden,
-    Invalid,
-    NotFound,
-    OpsroomError,
-)
-from core.server.answers import Gone, NotHere, TooLarge, TooMany, TooSlow, Unauthorized
+from core.domain.errors import Fenced, Invalid, OpsroomError
+from core.server.answers import STATUS, NotHere
 
 
 class Spent(OpsroomError):
@@ -119,10 +112,8 @@ def key_headers(wire: GatewayWire, key: str) -> dict[str, str]:
             return {"authorization": f"Bearer {key}"}
 
 
-_STATUS: tuple[tuple[type[OpsroomError], int], ...] = (
-    (Spent, 402), (Fenced, 401), (Unauthorized, 401), (Gone, 400), (TooSlow, 408), (TooLarge, 413), (TooMany, 429),
-    (NotFound, 404), (NotHere, 404), (Forbidden, 403), (Invalid, 400), (BoardError, 503),
-)  # fmt: skip
+# What APIs of models answer otherwise than ours does.
+_STATUS: tuple[tuple[type[OpsroomError], int], ...] = ((Spent, 402), (Fenced, 401), (Invalid, 400), *STATUS)
 _ANTHROPIC = {
     400: "invalid_request_error", 401: "authentication_error", 402: "billing_error", 403: "permission_error",
     404: "not_found_error", 413: "request_too_large", 429: "rate_limit_error", 503: "overloaded_error",
