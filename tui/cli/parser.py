@@ -7,6 +7,7 @@ import sys
 from typing import Any, NoReturn
 
 from tui.cli.exits import Exit
+from tui.cli.help import ABOUT, USAGE, whole_help
 from tui.cli.table import GROUPS, SUBCOMMANDS
 from tui.cli.table.row import Subcommand
 
@@ -24,10 +25,15 @@ class Parser(argparse.ArgumentParser):
     """Argparse without abbreviations, which would change their meaning when an option is added."""
 
     subcommand: Subcommand | None = None
+    is_whole = False  # of all subcommands, and not of one or of a group
 
     def __init__(self, *args: Any, **options: Any) -> None:
         options.setdefault("allow_abbrev", False)
         super().__init__(*args, **options)
+
+    def format_help(self) -> str:
+        """The help of all subcommands has sections; the others are argparse's."""
+        return whole_help() if self.is_whole else super().format_help()
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong and where the help is."""
@@ -55,9 +61,10 @@ def make_parser() -> Parser:
     """The whole parser."""
     parser = Parser(
         prog="opsroom",
-        usage="opsroom [DIR]\n       opsroom SUBCOMMAND …",
-        description="A control room in the terminal for a company of AI agents. `opsroom DIR` opens the room.",
+        usage=USAGE,
+        description=ABOUT,
     )
+    parser.is_whole = True
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
     first = parser.add_subparsers(prog="opsroom", metavar="SUBCOMMAND", title="subcommands", required=True)
     groups = {}

@@ -54,6 +54,12 @@ TOOLS: tuple[Subcommand, ...] = (
         ),
     ),
     Subcommand(
+        ("completion",),
+        "what your shell needs to complete subcommands, options and folders",
+        "tui.cli.completion:completion",
+        (argument("shell", metavar="SHELL", choices=("bash", "zsh", "fish"), help="bash, zsh or fish"),),
+    ),
+    Subcommand(
         ("doctor",),
         "check this machine, what agents could run on here, and a company's settings, agents and board",
         "tui.cli.care:doctor",
