@@ -357,6 +357,10 @@ class Projection:
         """Tasks that an agent holds now."""
         return [task for number in sorted(self._at_work) if (task := self.tables.get(Task, number))]
 
+    def attention_tasks(self) -> list[Task]:
+        """Tasks that are blocked, in review or with a person, or whose plan stands open for objection."""
+        return [task for number in sorted(self._attention) if (task := self.tables.get(Task, number))]
+
     def rounds(self, goal_id: int) -> list[Round]:
         """The rounds of a goal, the first one first."""
         rows = self.tables[Round]
