@@ -186,7 +186,9 @@ WIDGET_KEYS: tuple[tuple[str, str], ...] = (
     ("tab", "Next pane"),
     ("enter", "Open the selected thing"),
     ("↑ ↓ j k", "Move; g and G go to the ends"),
+    ("^d ^u", "Half a page down and up"),
     ("← → h l", "Fold and unfold the board"),
+    (". ,", "In a text: the next id or @name, the one before; enter goes there, a click too"),
 )
 """Keys that belong to the lists, for the help."""
 

@@ -52,11 +52,15 @@ _LIST_ACTIONS = (
     ("down", ("down", "j"), "Down", ("rows.down", "prose.down")),
     ("page_up", ("pageup",), "A page up", ("rows.page_up", "prose.page_up")),
     ("page_down", ("pagedown",), "A page down", ("rows.page_down", "prose.page_down")),
+    ("half_up", ("ctrl+u",), "Half a page up", ("rows.half_up", "prose.half_up")),
+    ("half_down", ("ctrl+d",), "Half a page down", ("rows.half_down", "prose.half_down")),
     ("first", ("home", "g"), "To the first line", ("rows.first", "prose.start")),
     ("last", ("end", "G"), "To the last line", ("rows.last", "prose.end")),
     ("collapse", ("left", "h"), "Fold", ("rows.collapse",)),
     ("expand", ("right", "l"), "Unfold", ("rows.expand",)),
-    ("open", ("enter",), "Open the selected thing", ("rows.open",)),
+    ("open", ("enter",), "Open the selected thing", ("rows.open", "prose.follow")),
+    ("next_target", ("full_stop",), "In a text: to the next id or @name", ("prose.next_target",)),
+    ("previous_target", ("comma",), "In a text: to the id or @name before", ("prose.previous_target",)),
     ("mark", ("space",), "Mark", ("rows.mark",)),
 )
 

@@ -15,12 +15,12 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from tui.text import amount, fit, one_line, plain, wrap
 from tui.widgets.look import look_of, mixed
 from tui.widgets.row import TONES, Cell, Tone
+from tui.widgets.target_view import Parts, TargetView
 
 INDENT = "│ "
 MOST_CHARACTERS = 100_000  # of one block: wrapping more would be felt at the keyboard
@@ -43,11 +43,7 @@ class Block:
     drawing: Drawing | None = None
 
 
-Parts = tuple[tuple[str, str | None], ...]
-"""A drawn line: texts with their component classes."""
-
-
-class Prose(ScrollView, can_focus=True):
+class Prose(TargetView, can_focus=True):
     """A thread to read. Who stands at its end stays at the end when it grows; who reads above is left in peace."""
 
     ALLOW_SELECT = False
@@ -129,6 +125,7 @@ class Prose(ScrollView, can_focus=True):
         self._lay_out()
         self.refresh()
         if other:
+            self.forget_target()
             self.scroll_to(y=0, animate=False, force=True)
         elif follow:
             self._to_line(self._starts[-1])
@@ -141,7 +138,7 @@ class Prose(ScrollView, can_focus=True):
     def render_line(self, y: int) -> Strip:
         """Draw one line of the screen."""
         width = self.scrollable_content_region.width
-        parts = self._line(self.scroll_offset.y + y)
+        parts = self.marked(self.scroll_offset.y + y)
         segments = [Segment(text, self._style(component)) for text, component in parts]
         return Strip(segments).adjust_cell_length(width, self._style(None))
 
@@ -191,7 +188,8 @@ class Prose(ScrollView, can_focus=True):
             self._starts = [0, *accumulate(len(self._wrapped[block]) for block in self._blocks)]
         self.virtual_size = Size(0, self._starts[-1])
 
-    def _line(self, line: int) -> Parts:
+    def drawn_line(self, line: int) -> Parts:
+        """The parts of a line; empty beyond the end."""
         if not self._blocks:
             said = plain(self._empty).splitlines()
             return ((fit(said[line], self._width), "empty"),) if line < len(said) else ()

@@ -58,3 +58,17 @@ class Expand(_OnRow, namespace="rows"):
 
 class Collapse(_OnRow, namespace="rows"):
     """The operator wants to hide what is under a row."""
+
+
+class HeadingClicked(Message, namespace="rows"):
+    """The operator clicked the title over a column; `column` is its place among the list's columns."""
+
+    def __init__(self, rows: "Rows", column: int) -> None:
+        super().__init__()
+        self.rows = rows
+        self.column = column
+
+    @property
+    def control(self) -> "Rows":
+        """The list whose heading it is."""
+        return self.rows

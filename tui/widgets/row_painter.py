@@ -88,6 +88,10 @@ class RowPainter:
                 return end - 2 <= x < end
         return False
 
+    def column_at(self, x: int) -> int | None:
+        """Which column stands in this cell of a line, by its place among all columns."""
+        return next((s.index for s in self.slots if s.start <= x - GUTTER < s.start + max(1, s.width)), None)
+
     def _draw(self, row: Row, cursor: bool, marked: bool) -> Strip:
         base = self._style(None, cursor, row.muted)
         segments = [

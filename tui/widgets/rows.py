@@ -67,6 +67,8 @@ class Rows(ScrollView, can_focus=True):
         Binding("down,j", "step(1)", "Down", show=False, id="rows.down"),
         Binding("pageup", "page(-1)", "Page up", show=False, id="rows.page_up"),
         Binding("pagedown", "page(1)", "Page down", show=False, id="rows.page_down"),
+        Binding("ctrl+u", "half(-1)", "Half a page up", show=False, id="rows.half_up"),
+        Binding("ctrl+d", "half(1)", "Half a page down", show=False, id="rows.half_down"),
         Binding("home,g", "first", "First", show=False, id="rows.first"),
         Binding("end,G", "last", "Last", show=False, id="rows.last"),
         Binding("left,h", "fold", "Collapse", show=False, id="rows.collapse"),
@@ -80,6 +82,7 @@ class Rows(ScrollView, can_focus=True):
     Collapse = row_messages.Collapse
     CursorMoved = row_messages.CursorMoved
     MarksChanged = row_messages.MarksChanged
+    HeadingClicked = row_messages.HeadingClicked
 
     def __init__(
         self,
@@ -296,6 +299,10 @@ class Rows(ScrollView, can_focus=True):
         """Move the cursor by so many screens."""
         self._move(self._cursor + by * max(1, self._lines - 1))
 
+    def action_half(self, by: int) -> None:
+        """Move the cursor by so many half screens."""
+        self._move(self._cursor + by * max(1, self._lines // 2))
+
     def action_first(self) -> None:
         """Go to the first row."""
         self._move(0)
@@ -336,7 +343,11 @@ class Rows(ScrollView, can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         """A click moves the cursor and a click on a fold sign folds; only a second click opens."""
-        if (offset := event.get_content_offset(self)) is None or offset.y < self._header:
+        if (offset := event.get_content_offset(self)) is None:
+            return
+        if offset.y < self._header:
+            if (column := self._painter.column_at(offset.x)) is not None:
+                self.post_message(self.HeadingClicked(self, column))
             return
         index = self._top + offset.y - self._header
         if index >= len(self._rows):
