@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from core.domain.budgets import allowed_in, entity_of, money, per, this
+from core.domain.budgets import allowed_in, entity_of, money, per, period_end, this
 from core.domain.entities import Approval, Budget, Run
 from core.domain.inbox_item import Choice, InboxItem
 from core.domain.states import ApprovalKind, ApprovalStatus, BudgetPeriod, BudgetScope, RunStatus
@@ -23,11 +23,17 @@ def question(approval: Approval) -> InboxItem:
     return InboxItem(
         id=f"approval:{approval.id}", entity=approval.entity, kind=approval.kind, title=approval.title,
         why=str(approval.payload["why"]), since=approval.created_at,
-        choices=(once, no, *_other_ways(approval)),
+        choices=(once, no, *_other_ways(approval)), lapses=_lapses(approval),
     )  # fmt: skip
 
 
 _THE = {BudgetPeriod.DAY: "the day", BudgetPeriod.WEEK: "the week", BudgetPeriod.MONTH: "the month"}
+
+
+def _lapses(approval: Approval) -> int | None:
+    """When the period ends that is used up (ms UTC): then what is held starts by itself. None for a budget in all."""
+    start = approval.payload.get("period_start")
+    return period_end(BudgetPeriod(approval.payload["period"]), start) if isinstance(start, int) else None
 
 
 def _other_ways(approval: Approval) -> tuple[Choice, Choice]:
@@ -76,7 +82,7 @@ def _held(standing: dict[str, Budget], last: dict[str, Approval], queued: list[R
                 id=f"budget:{budget.id}", entity=entity, kind="budget", title=approval.title,
                 why=f"you allowed no more ({approval.note}); held: {names}",
                 since=approval.decided_at or approval.created_at,
-                choices=(once, *_other_ways(approval)),
+                choices=(once, *_other_ways(approval)), lapses=_lapses(approval),
             )  # fmt: skip
 
 

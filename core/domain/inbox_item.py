@@ -29,3 +29,4 @@ class InboxItem:
     choices: tuple[Choice, ...] = ()
     urgent: bool = False
     until: int | None = None  # ms UTC: when it goes on, or ends, by itself
+    lapses: int | None = None  # ms UTC: when what it holds back starts by itself, e.g. at the end of a budget's period
