@@ -28,6 +28,16 @@ class Layout(BaseModel):
     hidden: tuple[str, ...] = Field((), max_length=10)
 
 
+class Told(BaseModel):
+    """How far a subscriber was told of a company (`tui.notifying.Mark`), and how the room was left last."""
+
+    model_config = ConfigDict(extra="ignore")
+    event: int = Field(0, ge=0)
+    items: tuple[str, ...] = Field((), max_length=20_000)  # ids of the inbox
+    left_at: int = Field(0, ge=0)  # ms UTC; 0 while the room is open, or where nothing is to be told of it
+    left: str = Field("", max_length=20)  # `closed`: its terminal was; `went on`: and the company went on without it
+
+
 class Remembered(BaseModel):
     """Everything that is remembered. A field that another version wrote is kept in the file."""
 
@@ -37,6 +47,12 @@ class Remembered(BaseModel):
     layout: Layout | None = None
     recent: tuple[str, ...] = Field((), max_length=50)  # folders of companies, the newest first
     reasons: tuple[str, ...] = Field((), max_length=200)  # reasons that were written, the newest first
+    quiet: bool = False  # whether nobody is to be disturbed until that is taken back
+    told: dict[str, Told] = Field(default_factory=dict)  # by subscriber and company's folder, e.g. `room /srv/acme`
+
+
+_BY_ENTRY = "told"  # two rooms on two companies keep what each told: written entry by entry
+_TOLD_MOST = 200
 
 
 def state_file() -> Path:
@@ -68,9 +84,15 @@ class Memory:
 
     def keep(self, **changes: Any) -> None:
         """Remember these fields from now on; written soon, off the loop. Raises ValidationError for a wrong value."""
+        entries = changes.get(_BY_ENTRY)
+        if entries is not None:
+            changes[_BY_ENTRY] = {**self.now.told, **entries}
         self.now = Remembered.model_validate({**self.now.model_dump(), **changes})
         written = self.now.model_dump(mode="json")
-        self._changed.update({name: written[name] for name in changes})
+        self._changed.update({name: written[name] for name in changes if name != _BY_ENTRY})
+        if entries:
+            theirs = self._changed.setdefault(_BY_ENTRY, {})
+            theirs.update({name: written[_BY_ENTRY][name] for name in entries})
         if self.path is not None and (self._saving is None or self._saving.done()):
             self._saving = asyncio.get_running_loop().create_task(self._save())
 
@@ -99,7 +121,10 @@ class Memory:
         assert self.path is not None
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with _locked(self.path.with_name(f"{FILE}.lock")):
-            text = json.dumps({**self._on_disk(), **changed}, ensure_ascii=True, indent=1)
+            before = self._on_disk()
+            if _BY_ENTRY in changed:
+                changed = {**changed, _BY_ENTRY: _merged(before.get(_BY_ENTRY), changed[_BY_ENTRY])}
+            text = json.dumps({**before, **changed}, ensure_ascii=True, indent=1)
             draft = self.path.with_name(f"{FILE}.{os.getpid()}.tmp")
             try:
                 draft.write_text(text + "\n", encoding="utf-8")
@@ -140,6 +165,12 @@ class Memory:
         with contextlib.suppress(OSError):
             os.replace(self.path, aside)
         self._told(f"What was remembered {why}: it was put aside as {aside}.")
+
+
+def _merged(before: Any, changed: dict[str, Any]) -> dict[str, Any]:
+    """The entries of a table with those that changed as its newest; the oldest go where there are too many."""
+    kept = {name: each for name, each in before.items() if name not in changed} if isinstance(before, dict) else {}
+    return dict([*kept.items(), *changed.items()][-_TOLD_MOST:])
 
 
 @contextlib.contextmanager

@@ -3,23 +3,94 @@
 A setting is a field of `Settings`; its description is its comment in the file that `opsroom config` writes.
 """
 
+import ipaddress
 import json
 import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+from urllib.parse import urlsplit
 
 import platformdirs
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pydantic.fields import FieldInfo
+from pydantic_core import PydanticCustomError
 
 from core.domain.errors import Invalid
 from core.domain.wrong_settings import wrong_setting
 from tui.keymap import Keymap, keymap_of
+from tui.notifying import minutes_of
 
 FILE = "config.toml"
 _MOST_BYTES = 256 * 1024
 _MOST_LINES = 500  # in a longer file a fault is told without its place
+
+
+class NotifySettings(BaseModel):
+    """How a person is told of what waits for them, and when not."""
+
+    model_config = ConfigDict(extra="forbid")
+    toasts: bool = Field(True, description="Shown in a corner of the room for some seconds.")
+    bell: bool = Field(True, description="The terminal's bell rings for what waits for you or went wrong.")
+    terminal: Literal["auto", "off", "osc9", "osc777"] = Field(
+        "auto",
+        description="A notification of the desktop by way of the terminal: auto (where it is known to show them), off,"
+        " osc9 or osc777. In tmux only by name, and with its option allow-passthrough.",
+    )
+    webhook: str = Field(
+        "",
+        max_length=2000,
+        description="An address that gets each thing as JSON: https, or http on this machine; empty: none. Titles and"
+        " reasons from the board are sent there.",
+    )
+    quiet_hours: list[str] = Field(
+        default_factory=list,
+        max_length=20,
+        description='When you are not to be disturbed, e.g. ["22:00-07:00"] by the clock here; after it all is told as'
+        " one.",
+    )
+
+    @field_validator("webhook")
+    @classmethod
+    def _is_safe(cls, url: str) -> str:
+        problem = webhook_problem(url) if url else ""
+        if problem:
+            raise PydanticCustomError("webhook", "{problem}", {"problem": problem})
+        return url
+
+    @field_validator("quiet_hours")
+    @classmethod
+    def _are_hours(cls, spans: list[str]) -> list[str]:
+        for span in spans:
+            try:
+                minutes_of(span)
+            except ValueError as error:
+                raise PydanticCustomError("hours", "{problem}", {"problem": str(error)}) from None
+        return spans
+
+
+def webhook_problem(url: str) -> str:
+    """Why nothing may be sent to an address; empty for one that is fine. The address itself is not repeated."""
+    try:
+        parts = urlsplit(url)
+        host, _port = parts.hostname or "", parts.port
+    except ValueError:
+        return "it is no address"
+    if not url.isascii() or not url.isprintable() or " " in url or parts.scheme not in ("http", "https") or not host:
+        return "it is an address that begins with https://, or with http:// on this machine"
+    if parts.username is not None or parts.password is not None:
+        return "no name or password stands in it"
+    if parts.scheme == "http" and not is_loopback(host):
+        return "an address on another machine begins with https://"
+    return ""
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine by its name or number."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
 
 
 class Settings(BaseModel):
@@ -30,6 +101,14 @@ class Settings(BaseModel):
         "", max_length=100, description="The theme the room starts with; empty: the one that was chosen last."
     )
     remember: bool = Field(True, description="Whether mode, layout and theme are remembered until the next start.")
+    when_terminal_closes: Literal["stop", "go on"] = Field(
+        "stop",
+        description="What a company does when the terminal of its room is closed: stop (its runs are ended, their"
+        " tasks go back), or go on without a room until `opsroom stop`.",
+    )
+    notify: NotifySettings = Field(
+        default_factory=NotifySettings, description="How you are told of what waits for you, ended or went wrong."
+    )
     keys: dict[str, dict[str, str | list[str]]] = Field(
         default_factory=dict,
         description="Keys by place and action; several as a list. A key that another action has is refused.",

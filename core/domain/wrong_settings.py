@@ -35,4 +35,6 @@ def wrong_setting(problem: "ErrorDetails") -> str:
             return f"it is more than {bound}"
         case "missing":
             return "it is needed"
+        case "literal_error":
+            return f"it is {problem['ctx']['expected']}"
     return problem["msg"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tui.remembered import Layout, Memory
+from tui.remembered import Layout, Memory, Told
 
 
 async def test_what_is_kept_is_there_at_the_next_start(tmp_path: Path) -> None:
@@ -32,6 +32,25 @@ async def test_two_rooms_keep_what_each_changed(tmp_path: Path) -> None:
     await other.settle()
     now = Memory.read(path).now
     assert (now.mode, now.theme) == ("mail", "opsroom-light")
+
+
+async def test_two_rooms_on_two_companies_keep_what_each_told(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    one, other = Memory.read(path), Memory.read(path)
+    one.keep(told={"room /a": Told(event=7, items=("x",))})
+    await one.settle()
+    other.keep(told={"room /b": Told(event=3)})
+    await other.settle()
+    one.keep(told={"room /a": Told(event=9)})
+    await one.settle()
+    now = Memory.read(path).now.told
+    assert {name: each.event for name, each in now.items()} == {"room /a": 9, "room /b": 3}
+    for number in range(300):
+        one.keep(told={f"room /{number}": Told(event=number)})
+    await one.settle()
+    told = Memory.read(path).now.told
+    assert len(told) == 200
+    assert told["room /299"].event == 299
 
 
 async def test_what_another_version_wrote_stays(tmp_path: Path) -> None:

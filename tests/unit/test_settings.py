@@ -27,6 +27,9 @@ def test_without_a_file_everything_is_as_usual(tmp_path: Path) -> None:
         ('theme = """\nkeys = 3\n"""\nkeys = 3\n', "line 4, column 1: keys"),
         ("theme = 'a'\ntheme = 'b'\n", "at line 2, column"),
         ("remember = 'perhaps'\n", "line 1, column 1: remember"),
+        ("when_terminal_closes = 'never'\n", "line 1, column 1: when_terminal_closes: it is 'stop' or 'go on'"),
+        ("[notify]\nterminal = 'x'\n", "line 2, column 1: notify.terminal: it is 'auto', 'off', 'osc9' or 'osc777'"),
+        ("[notify]\nquiet_hours = ['22-7']\n", "line 2, column 1: notify.quiet_hours: hours are written like"),
     ],
 )  # fmt: skip
 def test_a_fault_is_told_with_its_line_and_column(text: str, said: str) -> None:
@@ -34,6 +37,38 @@ def test_a_fault_is_told_with_its_line_and_column(text: str, said: str) -> None:
         parse(text, PATH)
     assert said in refused.value.message
     assert "config.toml" in refused.value.message
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("https://example.org/hooks/SECRET?token=SECRET", ""),
+        ("https://example.org:8443", ""),
+        ("http://127.0.0.1:9000/x", ""),
+        ("http://[::1]:9000/x", ""),
+        ("http://localhost/x", ""),
+        ("http://example.org/SECRET", "begins with https://"),
+        ("http://127.0.0.1.example.org/SECRET", "begins with https://"),
+        ("http://0.0.0.0/SECRET", "begins with https://"),
+        ("https://me:SECRET@example.org", "no name or password"),
+        ("ftp://example.org/SECRET", "begins with https://"),
+        ("https:///SECRET", "begins with https://"),
+        ("https://example.org/ SECRET", "begins with https://"),
+        ("https://example.org/\\u001bSECRET", "begins with https://"),
+        ("https://example.org:99999/SECRET", "no address"),
+        ("SECRET", "begins with https://"),
+    ],
+)
+def test_a_webhook_is_safe_or_refused_without_being_repeated(url: str, said: str) -> None:
+    text = f'[notify]\nwebhook = "{url}"\n'
+    if not said:
+        assert parse(text, PATH).notify.webhook == url
+        return
+    with pytest.raises(Invalid) as refused:
+        parse(text, PATH)
+    assert said in refused.value.message
+    assert "line 2, column 1: notify.webhook" in refused.value.message
+    assert "SECRET" not in str(refused.value)
 
 
 def test_every_fault_is_told_at_once() -> None:
