@@ -38,6 +38,15 @@ class Told(BaseModel):
     left: str = Field("", max_length=20)  # `closed`: its terminal was; `went on`: and the company went on without it
 
 
+class Snoozed(BaseModel):
+    """Something of the inbox that is put off; not a word of it is kept, only its id and the hash of what it said."""
+
+    model_config = ConfigDict(extra="ignore")
+    item: str = Field(max_length=100)
+    shown: str = Field(max_length=64)
+    until: int | None = None  # ms UTC; None until it changes
+
+
 class Remembered(BaseModel):
     """Everything that is remembered. A field that another version wrote is kept in the file."""
 
@@ -49,10 +58,11 @@ class Remembered(BaseModel):
     reasons: tuple[str, ...] = Field((), max_length=200)  # reasons that were written, the newest first
     quiet: bool = False  # whether nobody is to be disturbed until that is taken back
     told: dict[str, Told] = Field(default_factory=dict)  # by subscriber and company's folder, e.g. `room /srv/acme`
+    snoozed: dict[str, tuple[Snoozed, ...]] = Field(default_factory=dict)  # by company's folder
 
 
-_BY_ENTRY = "told"  # two rooms on two companies keep what each told: written entry by entry
-_TOLD_MOST = 200
+_BY_ENTRY = ("told", "snoozed")  # two rooms on two companies keep what is each one's: written entry by entry
+_MOST_ENTRIES = 200
 
 
 def state_file() -> Path:
@@ -84,15 +94,13 @@ class Memory:
 
     def keep(self, **changes: Any) -> None:
         """Remember these fields from now on; written soon, off the loop. Raises ValidationError for a wrong value."""
-        entries = changes.get(_BY_ENTRY)
-        if entries is not None:
-            changes[_BY_ENTRY] = {**self.now.told, **entries}
+        entries = {name: changes[name] for name in _BY_ENTRY if name in changes}
+        changes |= {name: {**getattr(self.now, name), **theirs} for name, theirs in entries.items()}
         self.now = Remembered.model_validate({**self.now.model_dump(), **changes})
         written = self.now.model_dump(mode="json")
-        self._changed.update({name: written[name] for name in changes if name != _BY_ENTRY})
-        if entries:
-            theirs = self._changed.setdefault(_BY_ENTRY, {})
-            theirs.update({name: written[_BY_ENTRY][name] for name in entries})
+        self._changed.update({name: written[name] for name in changes if name not in entries})
+        for name, theirs in entries.items():
+            self._changed.setdefault(name, {}).update({entry: written[name][entry] for entry in theirs})
         if self.path is not None and (self._saving is None or self._saving.done()):
             self._saving = asyncio.get_running_loop().create_task(self._save())
 
@@ -122,8 +130,7 @@ class Memory:
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with _locked(self.path.with_name(f"{FILE}.lock")):
             before = self._on_disk()
-            if _BY_ENTRY in changed:
-                changed = {**changed, _BY_ENTRY: _merged(before.get(_BY_ENTRY), changed[_BY_ENTRY])}
+            changed |= {name: _merged(before.get(name), changed[name]) for name in _BY_ENTRY if name in changed}
             text = json.dumps({**before, **changed}, ensure_ascii=True, indent=1)
             draft = self.path.with_name(f"{FILE}.{os.getpid()}.tmp")
             try:
@@ -170,7 +177,7 @@ class Memory:
 def _merged(before: Any, changed: dict[str, Any]) -> dict[str, Any]:
     """The entries of a table with those that changed as its newest; the oldest go where there are too many."""
     kept = {name: each for name, each in before.items() if name not in changed} if isinstance(before, dict) else {}
-    return dict([*kept.items(), *changed.items()][-_TOLD_MOST:])
+    return dict([*kept.items(), *changed.items()][-_MOST_ENTRIES:])
 
 
 @contextlib.contextmanager

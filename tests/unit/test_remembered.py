@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tui.remembered import Layout, Memory, Told
+from tui.remembered import Layout, Memory, Snoozed, Told
 
 
 async def test_what_is_kept_is_there_at_the_next_start(tmp_path: Path) -> None:
@@ -95,3 +95,16 @@ async def test_a_place_that_cannot_be_written_is_told_once(tmp_path: Path) -> No
     assert "cannot be written" in told[0]
     assert memory.now.mode == "home"
     assert os.listdir(tmp_path) == ["file"]
+
+
+async def test_what_is_put_off_is_kept_company_by_company(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    one, other = Memory.read(path), Memory.read(path)
+    one.keep(snoozed={"/srv/acme": [Snoozed(item="approval:4", shown="ab12", until=5)]})
+    other.keep(snoozed={"/srv/lamp": [Snoozed(item="wait:task:3", shown="cd34")]})
+    await one.settle()
+    await other.settle()
+    one.keep(snoozed={"/srv/acme": []})
+    await one.settle()
+    now = Memory.read(path).now
+    assert now.snoozed == {"/srv/lamp": (Snoozed(item="wait:task:3", shown="cd34"),), "/srv/acme": ()}
