@@ -1,14 +1,14 @@
 """The board as a tree: goals, below them their rounds, below these the tasks, children below their parents."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from core.domain.entities import Goal, Round, Task
-from core.domain.states import GOAL_FINAL, GoalStatus, RoundStatus
+from core.domain.states import GOAL_FINAL, TASK_FINAL, GoalStatus, RoundStatus
 from tui.filtering import Filter
 from tui.projection import Projection
 
-_ENDED = GOAL_FINAL | {GoalStatus.ARCHIVED}
+ENDED = GOAL_FINAL | {GoalStatus.ARCHIVED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,36 +21,76 @@ class Node:
     open: bool
 
 
-def nodes(view: Projection, wanted: Filter, folds: Mapping[str, bool]) -> list[Node]:
+def _as_they_came(tasks: Sequence[Task]) -> Sequence[Task]:
+    return tasks
+
+
+def _alive_first(goals: Sequence[Goal]) -> Sequence[Goal]:
+    return sorted(goals, key=lambda goal: (goal.status in ENDED, goal.id))
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How the tree is made: the order of brothers and sisters, and whether what is over or archived shows."""
+
+    tasks: Callable[[Sequence[Task]], Sequence[Task]] = _as_they_came
+    goals: Callable[[Sequence[Goal]], Sequence[Goal]] = _alive_first
+    over: bool = True
+    archived: bool = False
+
+
+USUAL = Way()
+
+
+def nodes(view: Projection, wanted: Filter, folds: Mapping[str, bool], way: Way = USUAL) -> list[Node]:
     """Every line that shows. `folds` is what the operator opened or closed; without a word, what is over is closed."""
-    goals = sorted(view.tables.all(Goal), key=lambda goal: (goal.status in _ENDED, goal.id))
     found: list[Node] = []
-    for goal in goals:
-        if goal.status == GoalStatus.ARCHIVED and not wanted.names_status:
-            continue
-        found += _goal(view, goal, wanted, folds)
+    for goal in way.goals(view.tables.all(Goal)):
+        if shows_goal(goal, wanted, way):
+            found += _goal(view, goal, wanted, folds, way)
     return found
 
 
-def _goal(view: Projection, goal: Goal, wanted: Filter, folds: Mapping[str, bool]) -> Iterator[Node]:
-    tasks = view.tasks(goal.id)
-    shown = tasks
+def shows_goal(goal: Goal, wanted: Filter, way: Way) -> bool:
+    """Whether a goal is hidden by nothing but perhaps the filter."""
+    if wanted.names_status:
+        return True
+    return way.archived if goal.status == GoalStatus.ARCHIVED else way.over or goal.status not in ENDED
+
+
+def kept_of(view: Projection, goal: Goal, wanted: Filter, way: Way) -> Sequence[Task]:
+    """The tasks of a goal that the filter and the way show."""
+    tasks: Sequence[Task] = view.tasks(goal.id)
+    if not way.over and not wanted.names_status:
+        tasks = [task for task in tasks if task.status not in TASK_FINAL]
     if wanted.parts:
-        shown = [task for task in tasks if wanted.task(task, view.slug(task.assignee_id))]
-        if not shown and not wanted.goal(goal):
-            return
+        numbers = {round_.id: round_.number for round_ in view.rounds(goal.id)}
+        tasks = [
+            task for task in tasks
+            if wanted.task(task, view.slug(task.assignee_id), numbers.get(task.round_id or 0))
+        ]  # fmt: skip
+    return tasks
+
+
+def _goal(view: Projection, goal: Goal, wanted: Filter, folds: Mapping[str, bool], way: Way) -> Iterator[Node]:
+    shown = kept_of(view, goal, wanted, way)
+    if wanted.parts and not shown and not wanted.goal(goal):
+        return
     ref = f"goal:{goal.id}"
-    is_open = folds.get(ref, goal.status not in _ENDED or bool(wanted.parts))
+    is_open = folds.get(ref, goal.status not in ENDED or bool(wanted.parts))
     yield Node(ref, 0, bool(shown), is_open)
     if not is_open:
         return
     kept = {task.id for task in shown}
     in_rounds: dict[int | None, list[Task]] = {}
-    for task in tasks:
+    for task in way.tasks(view.tasks(goal.id)):
         in_rounds.setdefault(task.round_id, []).append(task)
     rounds = view.rounds(goal.id)
     for round_ in rounds:
-        yield from _round(round_, in_rounds.get(round_.id, []), kept, round_ is rounds[-1], wanted, folds)
+        any_kept = any(task.id in kept for task in in_rounds.get(round_.id, []))
+        is_past = round_.status == RoundStatus.CLOSED and not any_kept
+        if any_kept or not (wanted.parts or (is_past and not way.over)):
+            yield from _round(round_, in_rounds.get(round_.id, []), kept, round_ is rounds[-1], wanted, folds)
     yield from _tasks(in_rounds.get(None, []), kept, 1, folds)
 
 
@@ -58,8 +98,6 @@ def _round(
     round_: Round, tasks: Sequence[Task], kept: set[int], is_last: bool, wanted: Filter, folds: Mapping[str, bool]
 ) -> Iterator[Node]:
     any_kept = any(task.id in kept for task in tasks)
-    if wanted.parts and not any_kept:
-        return
     ref = f"round:{round_.id}"
     alive = is_last or round_.status != RoundStatus.CLOSED or bool(wanted.parts)
     is_open = folds.get(ref, alive)
