@@ -6,7 +6,6 @@ It is read by git when somebody looks. Every line of it is somebody's text: show
 import asyncio
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from core.company import OpenCompany
 from core.domain.entities import WorkTree
@@ -14,52 +13,13 @@ from core.domain.errors import OpsroomError
 from core.domain.worktrees import name_of
 from core.worktrees.changes import Changes, FileChange, read_changes
 from tui.panes.words import clock_time
-from tui.text import one_line, plain, wrap
+from tui.rendering.diffs import UnifiedDiff
+from tui.text import one_line
 from tui.widgets.prose import Block
-from tui.widgets.row import Cell, Tone
+from tui.widgets.row import Cell
 
 SHOWN_BYTES = 64 * 1024
 _FILES, _COMMITS = 40, 10
-_TONES: tuple[tuple[tuple[str, ...], Tone], ...] = (
-    (("diff --git ",), "strong"),
-    (("--- ", "+++ ", "new file", "deleted file", "old mode", "new mode", "Binary files", "\\ "), "dim"),
-    (("@@",), "info"),
-    (("+",), "good"),
-    (("-",), "bad"),
-)
-Line = tuple[tuple[str, Tone | None], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class UnifiedDiff:
-    """A difference in git's own form; a line that is too wide goes on below, under its mark."""
-
-    text: str
-
-    def lines(self, width: int) -> Sequence[Line]:
-        """Draw it in so many cells."""
-        width = max(8, width)
-        drawn: list[Line] = []
-        in_hunk = False
-        for row in self.text.split("\n"):
-            if not in_hunk and row.startswith("index "):
-                continue
-            if row.startswith("diff --git "):
-                drawn.append((("", None),))
-            in_hunk = row.startswith("@@") or (in_hunk and not row.startswith("diff --git "))
-            tone = _tone(row, in_hunk)
-            # What goes on below keeps its sign: a line that went must not look like one that stayed.
-            mark, text = (row[0], row[1:]) if in_hunk and row[:1] in ("+", "-", " ") else ("", row)
-            parts = wrap(plain(text.rstrip("\r")), width - len(mark)) or [""]
-            drawn += [((f"{mark}{part}", tone),) for part in parts]
-        return drawn
-
-
-def _tone(row: str, in_hunk: bool) -> Tone | None:
-    """The look of a line. Within a hunk its first sign alone counts: `--- x` there is a line that went."""
-    if in_hunk and row[:1] in ("+", "-"):
-        return "good" if row[0] == "+" else "bad"
-    return next((tone for starts, tone in _TONES if row.startswith(starts)), None)
 
 
 async def read_task_changes(company: OpenCompany, task_id: int) -> list[Block]:

@@ -15,7 +15,7 @@ from tui.panes.aid import names
 from tui.panes.words import clock_time
 from tui.projection import Projection
 from tui.text import fit, in_words, one_line, plain, wrap
-from tui.widgets.prose import MOST_CHARACTERS, Block
+from tui.widgets.prose import Block
 from tui.widgets.row import Tone
 
 TONES: dict[str, Tone] = {
@@ -23,6 +23,7 @@ TONES: dict[str, Tone] = {
     CommentKind.REPORT: "good", CommentKind.DECISION: "good", CommentKind.MAIL_REQUEST: "warn",
 }  # fmt: skip
 QUOTED = 40
+MOST_CHARACTERS = 100_000  # of one text: wrapping more would be felt at the keyboard
 DOUBTFUL = 0.6
 Parts = tuple[tuple[str, Tone | None], ...]
 

@@ -1,53 +1,38 @@
-"""`Prose`: a thread of blocks as plain wrapped text, drawn line by line.
+"""`Prose`: a thread of blocks as wrapped text, drawn line by line.
 
-Bodies are shown as they were written: no markup, no Markdown, nothing of theirs acts.
+Bodies are shown as they were written: no markup. A document is drawn as what it is; nothing of theirs acts.
 """
 
-import re
-from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import accumulate
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
-from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
 from textual.strip import Strip
 
-from tui.text import amount, fit, one_line, plain, wrap
+from tui.rendering.pieces import Parts
+from tui.text import fit, plain
 from tui.widgets.look import look_of, mixed
-from tui.widgets.row import TONES, Cell, Tone
-from tui.widgets.target_view import Parts, TargetView
+from tui.widgets.prose_layout import Block, Drawing, Layout
+from tui.widgets.row import TONES
+from tui.widgets.target_view import TargetView
 
-INDENT = "│ "
-MOST_CHARACTERS = 100_000  # of one block: wrapping more would be felt at the keyboard
+__all__ = ["Block", "Drawing", "Prose"]
 
-
-class Drawing(Protocol):
-    """What is drawn for the width that there is, e.g. two columns; its texts are plain already."""
-
-    def lines(self, width: int, /) -> Sequence[tuple[tuple[str, Tone | None], ...]]:
-        """The lines, each of texts with their tones."""
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """One contribution to a thread: a line that says who and when, what was written, and a drawing below it."""
-
-    heading: tuple[Cell, ...]
-    body: str
-    tone: Tone | None = None
-    drawing: Drawing | None = None
+LOOKS = (
+    "heading", "empty", "title", "emphasis", "struck", "quote", "link", "code", "keyword", "string", "number",
+    "comment", "function",
+)  # fmt: skip
+"""How parts of a text can look beside the tones."""
 
 
 class Prose(TargetView, can_focus=True):
     """A thread to read. Who stands at its end stays at the end when it grows; who reads above is left in peace."""
 
     ALLOW_SELECT = False
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"prose--heading", "prose--empty", *(f"prose--{tone}" for tone in TONES)}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"prose--{name}" for name in (*LOOKS, *TONES)}
     DEFAULT_CSS = """
     Prose {
         height: 1fr; min-width: 1; min-height: 1; overflow-x: hidden; scrollbar-size-vertical: 1;
@@ -62,6 +47,19 @@ class Prose(TargetView, can_focus=True):
         & > .prose--strong { text-style: bold; }
         & > .prose--name { color: $text-accent; text-style: bold; }
         & > .prose--unknown { color: $text-error; text-style: underline; }
+        & > .prose--title { color: $text-primary; text-style: bold; }
+        & > .prose--emphasis { text-style: italic; }
+        & > .prose--struck { text-style: strike; }
+        & > .prose--quote { color: $text-secondary; }
+        & > .prose--link { color: $text-accent; }
+        & > .prose--code { color: $text-secondary; }
+        & > .prose--keyword { color: $text-primary; text-style: bold; }
+        & > .prose--string { color: $text-success; }
+        & > .prose--number { color: $text-warning; }
+        & > .prose--comment { color: $foreground 60%; text-style: italic; }
+        & > .prose--function { color: $text-accent; }
+        &:nocolor > .prose--comment { text-style: dim italic; }
+        &:nocolor > .prose--code { text-style: bold; }
         &:nocolor > .prose--dim { text-style: dim; }
         &:nocolor > .prose--warn { text-style: underline; }
         &:nocolor > .prose--bad { text-style: bold underline; }
@@ -89,8 +87,7 @@ class Prose(TargetView, can_focus=True):
         self._thread = ""
         self._blocks: list[Block] = []
         self._width = 0
-        self._wrapped: dict[Block, list[Parts]] = {}
-        self._starts: list[int] = [0]
+        self._layout = Layout()
         self._styles: dict[str | None, Style] = {}
 
     @property
@@ -125,15 +122,15 @@ class Prose(TargetView, can_focus=True):
         self._lay_out()
         self.refresh()
         if other:
-            self.forget_target()
             self.scroll_to(y=0, animate=False, force=True)
         elif follow:
-            self._to_line(self._starts[-1])
+            self.action_scroll_end()
+        self._see()
 
     def show_block(self, index: int) -> None:
         """Bring the heading of a block to the top of the screen, if there is so much below it."""
         if 0 <= index < len(self._blocks):
-            self._to_line(self._starts[index])
+            self._to_line(self._layout.start_of(index))
 
     def render_line(self, y: int) -> Strip:
         """Draw one line of the screen."""
@@ -151,16 +148,20 @@ class Prose(TargetView, can_focus=True):
         if self.scrollable_content_region.width == self._width:
             return
         top, end = self.scroll_offset.y, self.at_end
-        block = max(0, bisect_right(self._starts, top) - 1)
-        below = top - self._starts[block]
+        place = self._layout.place(top)
         self._lay_out()
         # The new size may have been drawn already, with lines of the old one.
         self.refresh()
         if end and top:
-            self._to_line(self._starts[-1])
-        elif block < len(self._blocks):
-            size = self._starts[block + 1] - self._starts[block]
-            self._to_line(self._starts[block] + min(below, size - 1))
+            self.action_scroll_end()
+        else:
+            self._to_line(self._layout.line_at(place))
+        self._see()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Whatever moves the text: what comes in sight is drawn."""
+        super().watch_scroll_y(old_value, new_value)
+        self._see()
 
     def notify_style_update(self) -> None:
         """Forget how things looked in the old style."""
@@ -172,32 +173,37 @@ class Prose(TargetView, can_focus=True):
         self._to_line(0)
 
     def action_scroll_end(self) -> None:
-        """Go to the last line."""
-        self._to_line(self._starts[-1])
+        """Go to the last line, wherever it is once the end is drawn."""
+        self._to_line(self._layout.total)
+        self._to_line(self._layout.total)
 
     def _to_line(self, line: int) -> None:
         self.scroll_to(y=min(line, self.max_scroll_y), animate=False, force=True)
 
     def _lay_out(self) -> None:
-        width = self.scrollable_content_region.width
-        if width != self._width:
-            self._width, self._wrapped = width, {}
-        if width:  # not before the first layout: wrapped to nothing, a text would be a line a character
-            known = self._wrapped
-            self._wrapped = {block: known.get(block) or _drawn(block, width) for block in self._blocks}
-            self._starts = [0, *accumulate(len(self._wrapped[block]) for block in self._blocks)]
-        self.virtual_size = Size(0, self._starts[-1])
+        self._width = self.scrollable_content_region.width
+        if self._width:  # not before the first layout: wrapped to nothing, a text would be a line a character
+            self._layout.put(self._blocks, self._width)
+        self.virtual_size = Size(0, self._layout.total)
+
+    def _see(self) -> None:
+        """Draw what is in sight; what was guessed above it moves nothing that is read."""
+        top, height = self.scroll_offset.y, self.scrollable_content_region.height
+        if not self._width or not height:
+            return
+        now, before = self._layout.draw(top, height), self.virtual_size.height
+        if self._layout.total != before:
+            self.virtual_size = Size(0, self._layout.total)
+            self.refresh()
+        if now != top:
+            self._to_line(now)
 
     def drawn_line(self, line: int) -> Parts:
         """The parts of a line; empty beyond the end."""
         if not self._blocks:
             said = plain(self._empty).splitlines()
             return ((fit(said[line], self._width), "empty"),) if line < len(said) else ()
-        block = bisect_right(self._starts, line) - 1
-        if block >= len(self._blocks):
-            return ()
-        lines = self._wrapped.get(self._blocks[block], [])
-        return lines[line - self._starts[block]] if lines else ()  # nothing before the first layout
+        return self._layout.line(line)
 
     def _style(self, component: str | None) -> Style:
         style = self._styles.get(component)
@@ -207,46 +213,3 @@ class Prose(TargetView, can_focus=True):
                 looks.append(look_of(self, f"prose--{name}"))
             style = self._styles[component] = mixed(looks)
         return style
-
-
-def _drawn(block: Block, width: int) -> list[Parts]:
-    """The lines of a block: its heading, its body behind a line of its tone, and a blank one."""
-    body = block.body
-    if (more := len(body) - MOST_CHARACTERS) > 0:
-        body = f"{body[:MOST_CHARACTERS]}\n… {amount(more)} characters more"
-    body = plain(body).strip("\n")
-    lines = [_heading(block, width)]
-    bar = (fit(INDENT, width), block.tone or "dim")
-    room = max(1, width - len(INDENT) - 1)
-    lines += [(bar, (line, None)) for line in (_hung(body, room) if body else ())]
-    if block.drawing is not None:
-        lines += [(bar, *parts) for parts in block.drawing.lines(room)]
-    return [*lines, ()]
-
-
-_LISTED = re.compile(r"[•·○●✓✗–] (?:[A-Z]\d+ )?")
-
-
-def _hung(body: str, room: int) -> list[str]:
-    """The wrapped lines; those of a list keep to their column when they need more lines."""
-    lines: list[str] = []
-    for line in body.split("\n"):
-        sign = _LISTED.match(line)
-        indent = sign.end() if sign is not None else 0
-        if not indent or cell_len(line) <= room or room < 4 * indent:
-            lines += wrap(line, room)
-            continue
-        first, *more = wrap(line[indent:], room - indent)
-        lines += [line[:indent] + first, *(" " * indent + each for each in more)]
-    return lines
-
-
-def _heading(block: Block, width: int) -> Parts:
-    parts: list[tuple[str, str | None]] = []
-    room = width
-    for cell in block.heading:
-        text, tone = (cell, None) if isinstance(cell, str) else cell
-        text = fit((" " if parts else "") + one_line(text), room)
-        room -= cell_len(text)
-        parts.append((text, f"heading {tone}" if tone else "heading"))
-    return tuple(parts)
