@@ -28,6 +28,7 @@ class Situation:
     filtered: bool = False
     discussed: bool = False
     choices: Mapping[str, Choice] = field(default_factory=dict)
+    marked: int = 0
 
     @property
     def asks_by_itself(self) -> bool:
@@ -65,11 +66,16 @@ class Action:
 SHOWN = {
     "exclamation_mark": "!", "question_mark": "?", "slash": "/", "colon": ":", "escape": "esc", "ctrl+p": "^p",
     "dollar_sign": "$", "greater_than_sign": ">", "less_than_sign": "<", "plus": "+", "minus": "-", "equals_sign": "=",
+    "number_sign": "#",
 }  # fmt: skip
 LEADING = frozenset({"agents", "stage", "heartbeat", "recall", "mission", "budget"})
 """Actions that belong to `Leading`."""
 ARRANGING = frozenset({"zoom", "wider", "narrower", "higher", "lower", "hide", "all_panes"})
 """Actions that belong to `Arranging`."""
+WAITING = frozenset({"snooze", "snoozed", "number"})
+"""Actions that belong to `Waiting`."""
+WAYS = frozenset({"palette", "jump", "jump_back", "copy", "page", "edit_copy"})
+"""Actions that belong to `Ways`: they mean the same on every screen that needs their keys for nothing else."""
 DECISION_KEYS = {"approve": "a", "dispatch": "d", "block": "b", "revise": "r", "for_run": "f"}
 
 
@@ -134,6 +140,9 @@ ACTIONS: tuple[Action, ...] = (
            _is_of_stage_b, 2),
     Action("undo", ("u",), "undo", "Take back a decision that is held (5 s)", DECIDE,
            lambda s: "" if s.held else "nothing is held that could be taken back", 0),
+    Action("snooze", ("S",), "put off", "An hour, until tomorrow or until it changes; wakes it", DECIDE),
+    Action("snoozed", ("I",), "what is put off", "Show what is put off, or hide it again", DECIDE),
+    Action("number", ("number_sign",), "to number", "Go to an item of the inbox by its number", DECIDE),
     Action("comment", ("c",), "comment", "Write below it; @name wakes an agent", WRITE,
            _has_a_thread, 5),
     Action("new_goal", ("n",), "new goal", "Talk a new goal over with the coordinator", WRITE,
@@ -153,22 +162,24 @@ ACTIONS: tuple[Action, ...] = (
     Action("budget", ("dollar_sign",), "budget", "Budget of the selected goal, or of the company", RUN),
     Action("home", ("C",), "control", "Back to the control room from wherever you are", LOOK,
            lambda _situation: "this is the control room"),
+    Action("board", ("O",), "board", "The whole board: table, tree, what waits for what", LOOK),
     Action("agents", ("A",), "agents", "Who works here: chart, hire, pause, budget", LOOK),
     Action("prompts", ("P",), "prompts", "What runs were told, and what an agent would be told now", LOOK),
     Action("watch", ("w",), "watch", "Its newest run, live: speak, pause, end", LOOK),
     Action("history", ("L",), "history", "The log: who did what, and why; the board as it was", LOOK),
     Action("its_history", ("y",), "its history", "All that happened to the selected thing, and why", LOOK),
     Action("inbox", ("i",), "inbox", "To what waits for you, from anywhere", LOOK),
-    Action("filter", ("slash",), "filter", "Words, status:blocked, agent:slug, goal:G1", LOOK,
+    Action("filter", ("slash",), "filter", "Words, status:blocked, agent:slug, goal:G1, must:M3, is:ready", LOOK,
            rank=6),
     Action("back", ("escape",), "back", "Back to the list; clears the filter", LOOK,
-           lambda s: "" if s.in_detail or s.filtered else "you are at the top", 1),
+           lambda s: "" if s.in_detail or s.filtered or s.marked else "you are at the top", 1),
     Action("tab(1)", ("1",), "discussion", "What it asks for, and what is said", LOOK),
     Action("tab(2)", ("2",), "outputs", "What was delivered", LOOK),
     Action("tab(3)", ("3",), "reviews", "The verdicts", LOOK),
     Action("tab(4)", ("4",), "runs", "Who worked on it, and what they said", LOOK),
     Action("tab(5)", ("5",), "history", "Every change, as it happened", LOOK),
     Action("tab(6)", ("6",), "mail", "Mail about it; what waits is marked", LOOK),
+    Action("raw", ("F",), "as written", "Outputs drawn by what they are, or as they were written", LOOK),
     Action("mail", ("m",), "all mail", "All mail of the company, newest first", LOOK),
     Action("zoom", ("z",), "zoom", "The pane you are in takes all the room, or gives it back", LOOK),
     Action("wider", ("greater_than_sign",), "wider", "More width for inbox and board; the mouse does it too", LOOK),
@@ -177,7 +188,13 @@ ACTIONS: tuple[Action, ...] = (
     Action("lower", ("minus",), "lower", "More height for the board", LOOK),
     Action("hide", ("Z",), "hide", "Hide the pane you are in; its place is remembered", LOOK),
     Action("all_panes", ("equals_sign",), "all panes", "Every pane in its usual place", LOOK),
-    Action("palette", ("colon", "ctrl+p"), "palette", "All that applies now, by name", LOOK),
+    Action("palette", ("colon", "ctrl+p"), "palette", "Every action, command and place, by name", LOOK),
+    Action("jump", ("J",), "go to", "To any thing: T345, G12, R7, Q3, an agent, words of a title", LOOK),
+    Action("jump_back", ("backspace",), "back there", "To where you were before the last jump", LOOK),
+    Action("copy", ("Y",), "copy", "Copy its id, title, text, hash, path, or all as Markdown", LOOK),
+    Action("page", ("v",), "in pager", "All of it in $PAGER, read-only; the company goes on", LOOK),
+    Action("edit_copy", ("V",), "in editor", "A copy of it in $EDITOR; ^o does it with what you write", LOOK),
+    Action("quiet", ("D",), "quiet", "Do not disturb: what comes is held, and told as one afterwards", LOOK),
     Action("help", ("question_mark",), "help", "This help", LOOK, rank=0),
     Action("leave", ("q", "ctrl+q"), "leave", "Leave the room; it asks while runs are live", LOOK, rank=8),
 )  # fmt: skip
@@ -185,6 +202,7 @@ ACTIONS: tuple[Action, ...] = (
 WIDGET_KEYS: tuple[tuple[str, str], ...] = (
     ("tab", "Next pane"),
     ("enter", "Open the selected thing"),
+    ("space", "Mark: in the inbox a, b, r and S then act on all marked"),
     ("↑ ↓ j k", "Move; g and G go to the ends"),
     ("^d ^u", "Half a page down and up"),
     ("← → h l", "Fold and unfold the board"),
@@ -196,6 +214,7 @@ TALK_KEYS: tuple[tuple[str, str, str], ...] = (
     ("tab", "write", "Complete @name or /kind"),
     ("↑ ↓", "write", "What was written before"),
     ("^j", "write", "A new line"),
+    ("^o", "write", "Write it in $EDITOR"),
     *((slash, "write", f"Begins {meaning}") for slash, (_kind, meaning) in SLASHES.items()),
     ("^e", "talk", "Edit the goal's text; ^s saves it"),
     ("^r", "talk", "The goal is ready, exactly as shown"),
@@ -213,6 +232,11 @@ AGENT_KEYS: tuple[tuple[str, str], ...] = (
     ("o", "The chart, the spending by goal and model, the facts"),
     ("P", "What it was told, and what it would be told now"),
     ("w", "Its newest run, live"),
+    ("a", "To what it waits for, in the inbox"),
+    ("c", "Go on with the session of its last run, with a remark"),
+    ("N", "Wake it: a word into its run, a question below its task, or the CEO's heartbeat"),
+    ("X", "End its run; it asks"),
+    ("/", "Words, status:stuck, role:executor, agent:slug, can:links, to:manager"),
 )
 """Keys on the screen of the agents, for the help: key, what it does. B and H mean what they mean in the room."""
 
@@ -254,6 +278,17 @@ HISTORY_KEYS: tuple[tuple[str, str], ...] = (
     ("n", "In the past: back to now"),
 )
 """Keys on the screens of the history and of the past, for the help: key, what it does."""
+
+BOARD_KEYS: tuple[tuple[str, str], ...] = (
+    ("o", "Table or tree"),
+    ("p", "Group the table by status, agent, round, goal, or not"),
+    ("[ ]", "Sort by the column before or after; a click on a heading does it too"),
+    (",", "The other direction"),
+    (".", "Hide what is finished, show it, or what is archived, too"),
+    ("|", "Which columns show"),
+    ("x", "What the selected task waits for, and what waits for it"),
+)
+"""Keys on the screen of the whole board, for the help: key, what it does. Others mean what they mean in the room."""
 
 WRITING = frozenset({"comment", "new_goal", "explore", "end_discussion", "mail"})
 """Actions that belong to `Writing`."""

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from core.commands.registry import Command
+from core.domain.inbox_marks import Part
 
 HOLD_S = 5.0
 
@@ -12,7 +13,8 @@ HOLD_S = 5.0
 class Held:
     """A decision that waits to be sent. `subject` is e.g. `goal:3`; `words` say what it does, e.g. `approve G3`.
 
-    `effect` is what has happened when the board has taken it.
+    `effect` is what has happened when the board has taken it. Those that are held `together` (a number, and words for
+    all of them) are taken back together; `part` is what such a decision was shown as.
     """
 
     subject: str
@@ -20,6 +22,13 @@ class Held:
     command: Command
     due: float
     effect: str = ""
+    together: tuple[int, str] | None = None
+    part: Part | None = None
+
+    @property
+    def all_words(self) -> str:
+        """What it does, with all that it is held together with."""
+        return self.together[1] if self.together else self.words
 
 
 class Holding:
@@ -33,10 +42,14 @@ class Holding:
     def __len__(self) -> int:
         return len(self._held)
 
-    def hold(self, subject: str, words: str, command: Command, effect: str = "") -> Held | None:
+    def hold(
+        self, subject: str, words: str, command: Command, effect: str = "",
+        *, together: tuple[int, str] | None = None, part: Part | None = None,
+    ) -> Held | None:  # fmt: skip
         """Hold a decision; returns the one on the same subject that it takes the place of."""
         before = self._held.pop(subject, None)
-        self._held[subject] = Held(subject, words, command, self._monotonic() + self._seconds, effect)
+        due = self._monotonic() + self._seconds
+        self._held[subject] = Held(subject, words, command, due, effect, together, part)
         return before
 
     def all(self) -> list[Held]:
@@ -52,8 +65,11 @@ class Holding:
         return next(reversed(self._held.values()), None)
 
     def take_back(self) -> Held | None:
-        """Forget the youngest one; it is never sent."""
-        return self._held.popitem()[1] if self._held else None
+        """Forget the youngest one, and those that are held together with it; they are never sent."""
+        last = self._held.popitem()[1] if self._held else None
+        if last is not None and last.together:
+            self._held = {name: held for name, held in self._held.items() if held.together != last.together}
+        return last
 
     def seconds_left(self, held: Held) -> int:
         """Whole seconds until it is sent, at least 1 while it waits."""

@@ -113,6 +113,9 @@ class Past:
         self._at: int | None = None
         self._draft = ""
 
+    def __bool__(self) -> bool:
+        return bool(self._lines)
+
     def keep(self, line: str) -> None:
         """Remember a line, also one that was not sent."""
         self._at = None

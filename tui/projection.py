@@ -47,6 +47,7 @@ from core.domain.states import (
 from tui.came_back import CameBack
 from tui.explaining import Explanation, explain
 from tui.keymap import USUAL
+from tui.meanwhile import Meanwhile
 
 HEARTBEATS = frozenset(BEATS)
 WORDS: dict[str, str] = {
@@ -98,6 +99,7 @@ class Projection:
         self.heartbeat: Event | None = None
         self.left: dict[int, str] = {}  # why an agent was paused or has retired, by its id
         self.came_back = CameBack()
+        self.meanwhile = Meanwhile()
         self.held: dict[str, str] = {}
         self.held_runs: Mapping[int, str] = {}
         self.tasks_of_goal: dict[int, list[int]] = {}
@@ -153,6 +155,7 @@ class Projection:
         for event in events:
             table = event.entity
             self.came_back.hear(event)
+            self.meanwhile.hear(event)
             if event.kind in ("AgentPaused", "AgentRetired"):
                 self.left[event.entity_id] = str(event.changed.get("reason", ""))
             if event.kind == "BudgetWarned":

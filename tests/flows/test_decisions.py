@@ -254,10 +254,10 @@ async def test_keys_do_not_hear_when_something_else_comes_under_the_cursor(tmp_p
             await ready(pilot, office)
             app.room.inbox.list.focus()
             await pilot.pause()
-            asking = await at_work(office, 2, "inventory")
             await office.do("UnblockTask", task=3)
+            asking = await at_work(office, 3, "links")
             await office.do(
-                "AskOperator", asking, task=2, kind="question", title="May I send it?", payload={"to": "all"}
+                "AskOperator", asking, task=3, kind="question", title="May I send it?", payload={"to": "all"}
             )
             await press(pilot, "a")
             assert "just now" in app.room.message.says

@@ -44,7 +44,10 @@ class Aid(Protocol):
 class Line(Input):
     """One line; what is pasted keeps its lines, each end of a line drawn as ⏎."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+j,alt+enter,shift+enter", "new_line", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+j,alt+enter,shift+enter", "new_line", show=False),
+        Binding("ctrl+o", "in_editor", show=False),
+    ]
 
     def _on_paste(self, event: events.Paste) -> None:
         event.prevent_default()
@@ -55,6 +58,15 @@ class Line(Input):
     def action_new_line(self) -> None:
         """A new line in the text."""
         self.insert_text_at_cursor(RETURN)
+
+    def action_in_editor(self) -> None:
+        """Write it in the operator's editor; what is saved there stands here."""
+        if (ways := getattr(self.app, "ways", None)) is not None:
+            ways.write(self.value.replace(RETURN, "\n"), self._come_back)
+
+    def _come_back(self, text: str) -> None:
+        self.value = one_line(text)
+        self.cursor_position = len(self.value)
 
 
 class Composer(Vertical):
@@ -81,6 +93,7 @@ class Composer(Vertical):
         self._stays = stays
         self._then: Written | None = None
         self._aid: Aid | None = None
+        self._past: Past | None = None
         self._back_to: str = ""
 
     def compose(self) -> ComposeResult:
@@ -98,16 +111,20 @@ class Composer(Vertical):
     @property
     def hints(self) -> tuple[Hint, ...]:
         """The keys that mean something while it asks."""
-        return self.COMMENT_HINTS if self._aid is not None else self.HINTS
+        if self._aid is not None:
+            own: tuple[Hint, ...] = getattr(self._aid, "hints", self.COMMENT_HINTS)
+            return own
+        return (*self.HINTS, Hint("↑/↓", "written before", 2)) if self._past else self.HINTS
 
     @property
     def foretells(self) -> str:
         """What the line below the text says."""
         return self._preview.content.plain if isinstance(self._preview.content, Content) else ""
 
-    def ask(self, question: str, then: Written, aid: Aid | None = None) -> None:
-        """Ask for a line; `then` gets it unless it is empty."""
+    def ask(self, question: str, then: Written, aid: Aid | None = None, past: Past | None = None) -> None:
+        """Ask for a line; `then` gets it unless it is empty. `past` are lines of before, of what has no aid."""
         self._then, self._aid = then, aid
+        self._past = aid.past if aid is not None else past
         self._question.update(said(question, "strong"))
         self.field.placeholder = aid.placeholder if aid else WHY
         self.field.max_length = COMMENT_MAX if aid else REASON_MAX
@@ -148,11 +165,11 @@ class Composer(Vertical):
         if not event.value.strip():
             self._need()
             return
-        if self._aid is not None:
-            if why_not := self._aid.refusal(event.value):
-                put(self._preview, said(why_not, "bad"))
-                return
-            self._aid.past.keep(event.value)
+        if self._aid is not None and (why_not := self._aid.refusal(event.value)):
+            put(self._preview, said(why_not, "bad"))
+            return
+        if self._past is not None:
+            self._past.keep(event.value)
         then = self._then
         if self._stays:
             self.field.value = ""
@@ -173,17 +190,17 @@ class Composer(Vertical):
         self.add_class("-needs")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """One that stays leaves esc to its screen; only a comment has a past."""
+        """One that stays leaves esc to its screen; only a comment and a reason have a past."""
         if action == "drop":
             return not self._stays
         if action == "past":
-            return self._aid is not None
+            return self._past is not None
         return True
 
     def action_drop(self) -> None:
         """Nothing is sent; what was written can be brought back."""
-        if self._aid is not None:
-            self._aid.past.keep(self.field.value)
+        if self._past is not None:
+            self._past.keep(self.field.value)
         self._close()
 
     def action_complete(self) -> None:
@@ -205,7 +222,7 @@ class Composer(Vertical):
 
     def action_past(self, by: int) -> None:
         """What was written before, or after."""
-        if self._aid is not None and (line := self._aid.past.step(by, self.field.value)) is not None:
+        if self._past is not None and (line := self._past.step(by, self.field.value)) is not None:
             self._show(line)
 
     def _show(self, text: str) -> None:

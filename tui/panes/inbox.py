@@ -1,6 +1,7 @@
 """The inbox: everything that waits for a person, one line each. It tells; it never asks over what is being typed."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -9,7 +10,8 @@ from textual.content import Content
 from core.domain.inbox import InboxItem
 from core.domain.states import ApprovalKind
 from tui import signs
-from tui.panes.words import entitle
+from tui.panes.words import clock_time, entitle
+from tui.signs import Look
 from tui.text import ago, left
 from tui.widgets.rows import Cell, Column, Row, Rows
 
@@ -20,6 +22,25 @@ COLUMNS = (
     Column("since", width=4, align="right", drop_below=44),
 )
 LETTERS = {"goal": "G", "task": "T", "round": "N", "agent": "A", "run": "R"}
+GONE = "over"
+"""The kind of an item that somebody decided while it was under the cursor."""
+_OVER: Look = ("✓", "over", "dim")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What else is known of the items.
+
+    `on_their_way` names the subjects on which a decision is held; `version` tells of a draft that came back as which
+    one it did; `asleep` tells of what is put off until when (ms UTC), or None until it changes; `numbered` numbers
+    the lines; `reveal` is the key that shows what is put off.
+    """
+
+    on_their_way: Collection[str] = ()
+    version: Callable[[InboxItem], int] = lambda _item: 0
+    asleep: Mapping[str, int | None] = field(default_factory=dict)
+    numbered: bool = False
+    reveal: str = "I"
 
 
 class InboxPane(Vertical):
@@ -30,7 +51,7 @@ class InboxPane(Vertical):
         entitle(self, Content("Inbox"))
         self._items: dict[str, InboxItem] = {}
         self._entities: dict[str, str] = {}
-        self.list = Rows(*COLUMNS, empty="Nothing waits for you.", markable=False, id="inbox-rows")
+        self.list = Rows(*COLUMNS, empty="Nothing waits for you.", id="inbox-rows")
 
     def compose(self) -> ComposeResult:
         """The list is all there is."""
@@ -41,43 +62,65 @@ class InboxPane(Vertical):
         """The item under the cursor."""
         return self._items.get(self.list.cursor_id or "")
 
-    def show(
-        self, items: Sequence[InboxItem], now: int, on_their_way: Collection[str] = (),
-        version: Callable[[InboxItem], int] = lambda _item: 0,
-    ) -> None:  # fmt: skip
-        """Show what waits; the cursor stays on its item, or on what became of it.
+    @property
+    def items(self) -> list[InboxItem]:
+        """The items in the order of their lines."""
+        return list(self._items.values())
 
-        `on_their_way` names the subjects on which a decision is held; `version` tells of a draft that
-        came back as which one it did.
-        """
+    def show(self, items: Sequence[InboxItem], now: int, around: Around) -> None:
+        """Show these items; the cursor stays on its item, or on what became of it."""
         before = self.list.cursor_id
         was_about = self._entities.get(before or "")
         self._items = {item.id: item for item in items}
         self._entities = {item.id: item.entity for item in items}
-        self.list.set_rows([_row(item, now, _is_held(item, on_their_way), version(item)) for item in items])
+        self.list.set_rows([_row(item, place, now, around) for place, item in enumerate(items, 1)])
         if before is not None and before not in self._items:
             heir = next((item.id for item in items if item.entity == was_about), None)
             if heir is not None:
                 self.list.move_to(heir)
-        urgent = any(item.urgent for item in items)
-        count = (f" {len(items)} ", "reverse bold $text-error" if urgent else "reverse bold $text-warning")
-        entitle(self, Content.assemble("Inbox ", count) if items else Content("Inbox"))
-        self.set_class(bool(items), "-waiting")
+        self._entitle(items, around)
+
+    def _entitle(self, items: Sequence[InboxItem], around: Around) -> None:
+        waiting = [item for item in items if item.kind != GONE and item.id not in around.asleep]
+        urgent = any(item.urgent for item in waiting)
+        count = (f" {len(waiting)} ", "reverse bold $text-error" if urgent else "reverse bold $text-warning")
+        parts: list[str | tuple[str, str]] = ["Inbox ", count] if waiting else ["Inbox"]
+        if self.list.marked:
+            parts.append((f" {len(self.list.marked)} marked", "bold $text-accent"))
+        if around.asleep:
+            seen = any(item.id in around.asleep for item in items)
+            parts.append((f" {len(around.asleep)} put off ({around.reveal} {'hides' if seen else 'shows'})", "dim"))
+        entitle(self, Content.assemble(*parts))
+        self.set_class(bool(waiting), "-waiting")
 
 
 def _is_held(item: InboxItem, on_their_way: Collection[str]) -> bool:
     return (item.id if item.id.startswith("approval:") else item.entity) in on_their_way
 
 
-def _row(item: InboxItem, now: int, held: bool, nth: int = 0) -> Row:
-    sign, word, tone = signs.HELD if held else signs.of_item(item)
+def _row(item: InboxItem, place: int, now: int, around: Around) -> Row:
+    held, is_asleep = _is_held(item, around.on_their_way), item.id in around.asleep
+    sign, word, tone = _look(item, now, around, held=held)
     kind, _, number = item.entity.partition(":")
     tag = f"{LETTERS[kind]}{number}" if kind in LETTERS else ""
-    if item.until is not None and not held:
-        word = f"{word} {left(now, item.until)}"
-    if nth and not held:
-        word = f"back, v{nth}"
     # the first words of each budget's question would leave no room for its figure
     title = item.title.removeprefix("The budget of ") if item.kind == ApprovalKind.BUDGET else item.title
+    title = f"{place:>2}  {title}" if around.numbered else title
     cells: tuple[Cell, ...] = ((f"{sign} {word}", tone), title, (tag, "dim"), (ago(now, item.since), "dim"))
-    return Row(item.id, cells, muted=held)
+    return Row(item.id, cells, muted=held or is_asleep or item.kind == GONE)
+
+
+def _look(item: InboxItem, now: int, around: Around, *, held: bool) -> Look:
+    if item.kind == GONE:
+        return _OVER
+    if held:
+        return signs.HELD
+    if item.id in around.asleep:
+        until = around.asleep[item.id]
+        return "z", "changes" if until is None else clock_time(until), "dim"
+    sign, word, tone = signs.of_item(item)
+    if item.until is not None:
+        word = f"{word} {left(now, item.until)}"
+    if nth := around.version(item):
+        word = f"back, v{nth}"
+    return sign, word, tone

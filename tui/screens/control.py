@@ -18,8 +18,8 @@ from textual.widgets import Input
 from core.company import OpenCompany
 from core.domain.errors import OpsroomError
 from core.domain.inbox import Choice, InboxItem
-from tui.actions import ACTIONS, ARRANGING, DECISION_KEYS, LEADING, WRITING, Action, Hint, Situation, footer
-from tui.keymap import slot_name
+from tui.actions import ARRANGING, DECISION_KEYS, LEADING, WAITING, WAYS, WRITING, Action, Hint, Situation, footer
+from tui.modes import room_bindings
 from tui.panes.board import BoardPane
 from tui.panes.ceo import CeoPane
 from tui.panes.composer import Aid, Composer
@@ -32,15 +32,19 @@ from tui.panes.status import Standing, StatusBar
 from tui.projection import Projection
 from tui.screens.arranging import Arranging
 from tui.screens.attaching import Attaching
+from tui.screens.board_opening import Boarding
 from tui.screens.decisions import Decisions
+from tui.screens.disturbing import Disturbing
+from tui.screens.jumping import Jumping
 from tui.screens.leading import Leading
 from tui.screens.looking_back import LookingBack
 from tui.screens.prompting import Prompting
+from tui.screens.waiting import Waiting
 from tui.screens.writing import Writing
 from tui.told_commands import hint_for
 from tui.widgets.prose import Prose
 from tui.widgets.row import Tone
-from tui.widgets.row_messages import CursorMoved, Selected
+from tui.widgets.row_messages import CursorMoved, MarksChanged, Selected
 from tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
@@ -49,7 +53,8 @@ if TYPE_CHECKING:
     from tui.screens.reading import Reading
 
 HOLD_LOOK_S = 0.2
-ANSWERED = "it is answered, or over; esc goes back to what waits"
+BACK = "esc goes back to what waits"
+ANSWERED = f"it is answered, or over; {BACK}"
 OTHER_HINTS = (Hint("enter", "choose", 1), Hint("esc", "back", 0))
 FILTER_HINTS = (Hint("enter", "to the board", 1), Hint("esc", "clear", 0))
 PANES = ("status", "inbox", "board", "strip", "detail", "lines")
@@ -65,12 +70,7 @@ class ControlScreen(Screen[None]):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-home"), (170, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (20, "-tall")]
     BINDINGS: ClassVar[list[BindingType]] = [
-        *(
-            Binding(
-                ",".join(each.keys), f"act('{each.name}')", each.about, show=False, id=f"room.{slot_name(each.name)}"
-            )
-            for each in ACTIONS
-        ),
+        *room_bindings(),
         Binding("tab", "pane(1)", show=False),
         Binding("shift+tab", "pane(-1)", show=False),
     ]
@@ -96,6 +96,10 @@ class ControlScreen(Screen[None]):
         self.attaching = Attaching(self)
         self.looking_back = LookingBack(self)
         self.arranging = Arranging(self)
+        self.boarding = Boarding(self)
+        self.waiting = Waiting(self)
+        self.disturbing = Disturbing(self)
+        self.jumping = Jumping(self)
         self._from_board = False
         self._page = Situation()  # what was selected when the page was opened
         self._asked: frozenset[str] | None = None
@@ -105,9 +109,9 @@ class ControlScreen(Screen[None]):
         self.ceo = CeoPane()
         self.inbox = InboxPane()
         self.board = BoardPane()
-        self.detail = DetailPane(company)
-        self.message = MessageLine()
-        self.composer = Composer()
+        self._detail = DetailPane(company)
+        self._message = MessageLine()
+        self._composer = Composer()
         self.keys = KeyLine()
 
     def compose(self) -> ComposeResult:
@@ -134,6 +138,21 @@ class ControlScreen(Screen[None]):
         self.set_interval(1.0, self.grow_older)
         self._hold_timer = self.set_interval(HOLD_LOOK_S, self.decisions.look_at_the_clock, pause=True)
 
+    @property
+    def detail(self) -> DetailPane:
+        """Where the selected thing is read: in the board mode while it is open, as are the lines below."""
+        return self.boarding.screen.detail if self.boarding.screen is not None else self._detail
+
+    @property
+    def message(self) -> MessageLine:
+        """The line that tells what came of a key."""
+        return self.boarding.screen.message if self.boarding.screen is not None else self._message
+
+    @property
+    def composer(self) -> Composer:
+        """The line that asks."""
+        return self.boarding.screen.composer if self.boarding.screen is not None else self._composer
+
     # ------------------------------------------------------------- bringing up to date
 
     def board_loaded(self) -> None:
@@ -153,9 +172,10 @@ class ControlScreen(Screen[None]):
         if dirty:
             self._note_waits()
             now = self.now()
-            self._show_inbox(now)
+            self.waiting.show(now)
             self._tell_what_came()
             self.board.show(self.view, dirty, now)
+            self.boarding.touch(dirty, now)
             self._select(by_hand=False)
             self.detail.touch(dirty)
             self._show_frame(now)
@@ -163,6 +183,7 @@ class ControlScreen(Screen[None]):
             self.leading.touch(dirty)
             self.prompting.touch(dirty)
             self.attaching.touch(dirty)
+            self.disturbing.look()
             self._warn(self.view.take_warnings())
 
     def grow_older(self) -> None:
@@ -171,8 +192,9 @@ class ControlScreen(Screen[None]):
             return
         now = self.now()
         self._note_waits()
-        self._show_inbox(now)
+        self.waiting.show(now)
         self.board.grow_older(now)
+        self.boarding.grow_older(now)
         self.detail.show(self.view, self.situation, now)
         self.detail.grow_older()
         self.writing.grow_older()
@@ -180,6 +202,7 @@ class ControlScreen(Screen[None]):
         self.prompting.grow_older()
         self.attaching.grow_older()
         self.looking_back.grow_older()
+        self.disturbing.look()
         self._warn(self.company.take_warnings())
         self._show_frame(now)
 
@@ -188,14 +211,12 @@ class ControlScreen(Screen[None]):
         held = {held.entity: held.why for held in ticked.plan.held} if ticked else {}
         self.view.note_waits(held, dispatcher.held if dispatcher else {})
 
-    def _show_inbox(self, now: int) -> None:
-        on_their_way = {held.subject for held in self.decisions.holding.all()}
-        self.inbox.show(self.view.inbox(), now, on_their_way, self.view.version_of)
-
     def _show_frame(self, now: int) -> None:
         ticker = self.company.ticker
         due = ticker.due_in_ms() if ticker is not None and self.company.is_owner else None
-        self.status.show(self.view, Standing(now, due, self.app.owner_pid))
+        standing = Standing(now, due, self.app.owner_pid, self.disturbing.words)
+        self.status.show(self.view, standing)
+        self.boarding.stand(standing)
         self.round.show(self.view, self._goal_id())
         self.ceo.show(self.view, now)
 
@@ -221,11 +242,24 @@ class ControlScreen(Screen[None]):
     @on(CursorMoved)
     def _moved(self) -> None:
         self._select(by_hand=True)
+        self.waiting.moved()
+
+    @on(MarksChanged, "#inbox-rows")
+    def _marked(self) -> None:
+        self.waiting.batching.changed()
+        self._select(by_hand=True)
+
+    @property
+    def at_inbox(self) -> bool:
+        """Whether the keys act on what is selected in the inbox, and not on the board."""
+        return not self._from_board
 
     def watch_focused(self, _before: Widget | None, now: Widget | None) -> None:
         """At once, with the focus itself: messages about it come later, and not always in their order."""
         self.arranging.focused(now)
+        self.waiting.focused(now)
         if isinstance(now, Rows):
+            self.jumping.unpin()
             self._from_board = now is self.board.list
             self.set_class(self._from_board, "-board-first")
         in_detail = isinstance(now, Prose)
@@ -236,13 +270,19 @@ class ControlScreen(Screen[None]):
         if self.view.loaded:
             self._select(by_hand=True)
 
+    def look_again(self) -> None:
+        """Another thing was selected by hand, here or in the board mode."""
+        if self.view.loaded:
+            self._select(by_hand=True)
+
     def _select(self, *, by_hand: bool) -> None:
         ref, item = self._under_the_eyes()
         thing = self.view.find(ref)
         choices = _choices([item] if item else self.view.items_of(ref))
         self.situation = Situation(
             self.view.company, ref, thing, item, self.company.is_owner, len(self.decisions.holding),
-            self.has_class("-in-detail"), self.board.filtered, self.writing.discussed(thing), choices,
+            *self.boarding.standing, self.writing.discussed(thing), choices,
+            len(self.waiting.batching.marks),
         )  # fmt: skip
         seen = (ref, item.id if item else "", *choices.values())
         if seen != self._seen:
@@ -250,18 +290,25 @@ class ControlScreen(Screen[None]):
                 self.decisions.deafen()
             self._seen = seen
         self.detail.show(self.view, self.situation, self.now())
+        self.waiting.batching.saw(item)
         self.show_keys()
 
     def _under_the_eyes(self) -> tuple[str, InboxItem | None]:
         """What the keys act on. Who reads a page stays on it when its item leaves the inbox: the next one in the
         list must not move in under the same keys, be it the next question of the same run.
         """
+        if self.jumping.pinned:
+            return self.jumping.pinned, None
+        if self.boarding.screen is not None:
+            return self.boarding.screen.ref, None
         item = None if self._from_board else self.inbox.item
         read, asked = self._page.ref, self._page.item
         if self.has_class("-in-detail") and not self._from_board and read:
             if asked is not None and asked.id.startswith("approval:"):
                 if item is None or item.id != asked.id:
-                    return read, dataclasses.replace(asked, why=ANSWERED, choices=(), until=None)
+                    became = self.waiting.became(asked)
+                    why = f"{became}; {BACK}" if became else ANSWERED
+                    return read, dataclasses.replace(asked, why=why, choices=(), until=None)
             elif item is None or item.entity != read:
                 return read, None
         return (item.entity if item else "") or self.board.list.cursor_id or "", item
@@ -270,6 +317,8 @@ class ControlScreen(Screen[None]):
         """The keys of what is on top: of the room only when nothing asks or tells above it."""
         top = self.app.screen
         if top is not self:
+            if self.boarding.screen is not None:
+                self.boarding.screen.show_keys()
             self.keys.show(getattr(top, "HINTS", OTHER_HINTS))
         elif self.composer.asks:
             self.keys.show(self.composer.hints)
@@ -322,13 +371,12 @@ class ControlScreen(Screen[None]):
     def decisions_changed(self) -> None:
         """Show what is held, and look at the clock for as long as something is."""
         holding = self.decisions.holding
-        self.message.count_down(
-            [(held.words, holding.seconds_left(held)) for held in holding.all()], self.view.keymap.shown("undo")
-        )
+        held = dict.fromkeys((held.all_words, holding.seconds_left(held)) for held in holding.all())
+        self.message.count_down(list(held), self.view.keymap.shown("undo"))
         (self._hold_timer.resume if len(holding) else self._hold_timer.pause)()
         self.situation = dataclasses.replace(self.situation, held=len(holding))
         self.show_keys()
-        self._show_inbox(self.now())
+        self.waiting.show(self.now())
 
     @on(BoardPane.Refused)
     def _wrong_filter(self, event: BoardPane.Refused) -> None:
@@ -347,6 +395,8 @@ class ControlScreen(Screen[None]):
 
     def action_act(self, name: str) -> None:
         """Do one of the actions of the table."""
+        if self.boarding.screen is not None and self.boarding.screen.takes(name):
+            return
         if name in DECISION_KEYS:
             self._select(by_hand=True)
             self.decisions.decide(DECISION_KEYS[name])
@@ -356,10 +406,17 @@ class ControlScreen(Screen[None]):
             getattr(self.leading, name)()
         elif name in ARRANGING:
             getattr(self.arranging, name)()
+        elif name in WAITING:
+            getattr(self.waiting, name)()
         elif name in WRITING:
             getattr(self.writing, name)()
+        elif name in WAYS:
+            self.app.ways.go(name)
         else:
             getattr(self, f"_do_{name}")()
+
+    def _do_board(self) -> None:
+        self.boarding.open()
 
     def _do_home(self) -> None:
         """It is here already."""
@@ -409,11 +466,16 @@ class ControlScreen(Screen[None]):
             self.composer.action_drop()
         elif self.board.field.has_focus or (self.board.filtered and not self.has_class("-in-detail")):
             self.board.clear_filter()
+        elif self.situation.marked and not self.situation.in_detail:
+            self.waiting.batching.clear()
         else:
             (self.board if self._from_board else self.inbox).list.focus()
 
     def _do_prompts(self) -> None:
         self.prompting.open(self.situation.ref)
+
+    def _do_raw(self) -> None:
+        self.say(self.detail.switch_raw(), "dim")
 
     def _do_watch(self) -> None:
         self.attaching.open(self.situation.ref)
@@ -424,8 +486,8 @@ class ControlScreen(Screen[None]):
     def _do_its_history(self) -> None:
         self.looking_back.open(self.situation.ref)
 
-    def _do_palette(self) -> None:
-        self.app.action_command_palette()
+    def _do_quiet(self) -> None:
+        self.disturbing.quiet()
 
     def _do_help(self) -> None:
         from tui.screens.reading import help_screen

@@ -15,14 +15,17 @@ from core.domain.actors import HUMAN
 from core.domain.entities import AgentRecord, Approval, Goal, Round, Task
 from core.domain.errors import Conflict, OpsroomError
 from core.domain.inbox import Choice, overtaken
+from core.domain.inbox_marks import still_same
 from core.domain.lifecycles import GOAL, TASK, Who
 from core.domain.permission_items import must_be_read
 from core.domain.permissions import Permit
 from core.domain.states import TASK_FINAL, ApprovalKind, GoalStatus, TaskStatus
 from tui.actions import Situation, fallback, not_offered
 from tui.holding import Held, Holding
+from tui.letters import Past
 from tui.panes.differences import Differences, of_payload
 from tui.panes.questions import TWO_SIDED, about_what
+from tui.screens.batching import few, skipped, tag_of
 from tui.screens.confirm import DEAF_S, Confirm
 from tui.text import capital, counted, one_line
 
@@ -39,6 +42,7 @@ _ASKED_FIRST = frozenset(
 )  # fmt: skip
 _TOLD_AS_TEXT = frozenset({ApprovalKind.CHALLENGE, ApprovalKind.QUESTION, ApprovalKind.AUTONOMY})
 MOST_LINES = 200
+REASONS, REASONS_LONG = 50, 20_000  # reasons that are remembered, and their characters together
 _ENDS_WORK = frozenset({*_ENDS, "EndRound", "StopCompany"})
 
 
@@ -51,6 +55,7 @@ class Decisions:
         self._deaf_until = 0.0
         self._sending: set[Worker[None]] = set()
         self.holding = Holding(monotonic)
+        self._reasons: Past | None = None
 
     # ------------------------------------------------------------- keys
 
@@ -59,9 +64,11 @@ class Decisions:
         self._deaf_until = self.monotonic() + DEAF_S
 
     def decide(self, key: str) -> None:
-        """Do what this key means on what is selected."""
+        """Do what this key means on what is marked, or on what is selected."""
         if self.monotonic() < self._deaf_until:
             self._room.say("This came under the cursor just now. Look at it, then press again.", "warn")
+            return
+        if self._room.waiting.batching.decide(key):
             return
         situation = self._room.situation
         choice = situation.choices.get(key)
@@ -77,12 +84,14 @@ class Decisions:
                 self._room.refuse(problem)
                 return
         if choice.note_field:
-            self._room.ask(f"{choice.verb} {situation.tag}:", lambda note: self._noted(situation, choice, note))
+            self.ask_reason(f"{choice.verb} {situation.tag}:", lambda note: self._noted(situation, choice, note))
         else:
             self._checked(situation, choice, {}, "")
 
     def _nothing_waits(self, situation: Situation) -> str:
-        """In words where the decision is that the key may have been meant for."""
+        """In words where the decision is that the key may have been meant for, or who took it meanwhile."""
+        if situation.item is not None and (became := self._room.waiting.became(situation.item)):
+            return f"{situation.tag}: {became}; nothing is left to decide."
         items = self._room.view.inbox()
         here = f"{situation.tag} waits for nothing." if situation.ref else "Nothing is selected."
         inbox = self._room.view.keymap.shown("inbox")
@@ -94,7 +103,7 @@ class Decisions:
         if held is None:
             self._room.say("Nothing is held that could be taken back.", "dim")
         else:
-            self._room.say(f"{held.words}: taken back, nothing was sent.", "good")
+            self._room.say(f"{held.all_words}: taken back, nothing was sent.", "good")
         self._room.decisions_changed()
 
     def start(self) -> None:
@@ -109,9 +118,27 @@ class Decisions:
             f"No new run begins until you start the company again ({self._room.view.keymap.shown('start')}).",
             "The board keeps everything that was delivered.",
         ]
-        self._confirm("Stop everything?", lines, "Stop all", lambda: self.send("stop", build(StopCompany)))
+        self.confirm("Stop everything?", lines, "Stop all", lambda: self.send("stop", build(StopCompany)))
 
     # ------------------------------------------------------------- from a choice to a command
+
+    def ask_reason(self, question: str, then: Callable[[str], None]) -> None:
+        """Ask for a reason; those of before are there by key, also after a restart."""
+        memory = self._room.app.personal.memory
+        if self._reasons is None:
+            self._reasons = Past()
+            for reason in reversed(memory.now.reasons):
+                self._reasons.keep(reason)
+
+        def written(reason: str) -> None:
+            kept = list(dict.fromkeys([reason, *memory.now.reasons]))[:REASONS]
+            while len(kept) > 1 and sum(map(len, kept)) > REASONS_LONG:
+                kept.pop()
+            memory.keep(reasons=kept)
+            then(reason)
+
+        self._room.composer.ask(question, written, past=self._reasons)
+        self._room.show_keys()
 
     def _noted(self, situation: Situation, choice: Choice, note: str) -> None:
         self._checked(situation, choice, {choice.note_field: note}, note)
@@ -133,7 +160,7 @@ class Decisions:
             differences = None
             if approval is not None and approval.kind in TWO_SIDED:
                 differences = of_payload(approval.payload)
-            self._confirm(f"{capital(choice.verb)} {situation.tag}?", self._what(situation, choice, note),
+            self.confirm(f"{capital(choice.verb)} {situation.tag}?", self._what(situation, choice, note),
                           capital(choice.verb), go, differences)  # fmt: skip
         else:
             go()
@@ -191,9 +218,11 @@ class Decisions:
             lines += ["", f"content sha256 {hashed[:32]}…"]
         return lines
 
-    def _confirm(
+    def confirm(
         self, title: str, lines: list[str], yes: str, then: Callable[[], None], differences: Differences | None = None
     ) -> None:
+        """Ask before something is done."""
+
         def answered(agreed: bool | None) -> None:
             if agreed:
                 then()
@@ -223,6 +252,7 @@ class Decisions:
 
     async def _send(self, words: str, command: Command, host: "Host | None" = None, effect: str = "") -> None:
         teller = host or self._room
+        self._room.waiting.decides(command)
         try:
             await self._room.company.execute(command)
         except OpsroomError as problem:
@@ -242,15 +272,48 @@ class Decisions:
 
     def look_at_the_clock(self) -> None:
         """Send what was held long enough."""
-        for held in self.holding.due():
-            self.send(held.words, held.command, effect=held.effect)
+        due = self.holding.due()
+        for held in due:
+            if held.together is None:
+                self.send(held.words, held.command, effect=held.effect)
+        for together in dict.fromkeys(held.together for held in due if held.together is not None):
+            group = [held for held in due if held.together == together]
+            work = partial(self._send_together, group)
+            worker: Worker[None] = self._room.app.run_worker(
+                work, name=together[1], group="commands", exit_on_error=False
+            )
+            self._sending = {each for each in self._sending if not each.is_finished} | {worker}
         self._room.decisions_changed()
+
+    async def _send_together(self, group: list[Held]) -> None:
+        """One after the other; what is no longer as it was shown is skipped, and all that came of it is said once."""
+        done: list[str] = []
+        left_out: list[tuple[str, str]] = []
+        for held in group:
+            assert held.part is not None
+            if skipped_now := still_same([held.part], self._room.view.inbox()).left_out:
+                left_out += skipped_now
+                continue
+            self._room.waiting.decides(held.command)
+            try:
+                await self._room.company.execute(held.command)
+            except OpsroomError as problem:
+                left_out.append((held.part.item.id, problem.message))
+            else:
+                done.append(tag_of(held.part.item.id))
+        self._room.flush()
+        parts = [f"✓ {few(done)}: decided"] if done else []
+        parts += [skipped(left_out)] if left_out else []
+        self._room.say("; ".join(parts), "warn" if left_out else "good")
 
     async def send_all(self) -> list[Held]:
         """At the end: what was decided is sent at once, not lost. Returns what was still held."""
         held = self.holding.drain()
         for each in held:
-            await self._send(each.words, each.command, effect=each.effect)
+            if each.part is not None:
+                await self._send_together([each])
+            else:
+                await self._send(each.words, each.command, effect=each.effect)
         for worker in list(self._sending):
             if not worker.is_finished:
                 await worker.wait()
