@@ -53,6 +53,7 @@ class Remembered(BaseModel):
     model_config = ConfigDict(extra="ignore")
     mode: str = Field("home", max_length=100)
     theme: str = Field("", max_length=100)
+    raw: bool = False  # outputs as they were written
     layout: Layout | None = None
     recent: tuple[str, ...] = Field((), max_length=50)  # folders of companies, the newest first
     reasons: tuple[str, ...] = Field((), max_length=200)  # reasons that were written, the newest first

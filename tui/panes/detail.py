@@ -5,6 +5,7 @@ The head comes from memory at once; a tab is read from the board by a worker and
 
 import asyncio
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from textual import events, work
 from textual.app import ComposeResult
@@ -20,10 +21,14 @@ from core.domain.states import RUN_LIVE
 from tui import signs
 from tui.actions import Situation
 from tui.keymap import Keymap
-from tui.panes.threads import EMPTY, TABS, read_thread
+from tui.panes.outputs import Outputs
+from tui.panes.threads import EMPTY, OUTPUTS_TAB, TABS, read_thread
 from tui.panes.words import entitle, hanging, line, put, said
 from tui.projection import Projection
 from tui.widgets.prose import Prose
+
+if TYPE_CHECKING:
+    from tui.app import OpsroomApp
 
 PAUSE_S = 0.2  # between two readings of a thing that changes all the time
 RUNS_TAB = 4
@@ -78,6 +83,8 @@ _OF_THE_COMPANY = frozenset({NO_MISSION, NO_RUNNER})
 class DetailPane(Vertical):
     """Shows one thing."""
 
+    app: "OpsroomApp"
+
     def __init__(self, company: OpenCompany) -> None:
         super().__init__(id="detail", classes="pane")
         self._company = company
@@ -88,6 +95,7 @@ class DetailPane(Vertical):
         self._asked = ""
         self._reading = False
         self._again = False
+        self._outputs = Outputs(company)
         self.head = Static(id="head")
         self.tabs = Tabs()
         self.prose = Prose(empty="", id="thread")
@@ -160,6 +168,19 @@ class DetailPane(Vertical):
             self.tabs.show(tab)
             self._read()
 
+    def on_mount(self) -> None:
+        """Outputs are shown as they were the last time."""
+        self._outputs.raw = self.app.personal.memory.now.raw
+
+    def switch_raw(self) -> str:
+        """Outputs as they were written, or drawn again; remembered. Opens their tab; returns what is to be told."""
+        if self.tabs.open == OUTPUTS_TAB:
+            self._outputs.raw = not self._outputs.raw
+            self.app.personal.memory.keep(raw=self._outputs.raw)
+        self.tabs.show(OUTPUTS_TAB)
+        self._read()
+        return "outputs as they were written" if self._outputs.raw else "outputs drawn by what they are"
+
     def _read(self) -> None:
         self._again = False
         if not self._ref:
@@ -181,9 +202,12 @@ class DetailPane(Vertical):
         ref, tab = self._ref, self.tabs.open
         try:
             while True:
-                blocks = await read_thread(self._company, self._board, ref, tab)
-                self.prose.empty = EMPTY[tab - 1]
-                self.prose.set_blocks(blocks, thread=f"{ref}/{tab}")
+                for hurry in (True, False):
+                    blocks = await read_thread(self._company, self._board, ref, tab, self._outputs, hurry=hurry)
+                    self.prose.empty = EMPTY[tab - 1]
+                    self.prose.set_blocks(blocks, thread=f"{ref}/{tab}")
+                    if not self._outputs.is_unfinished:
+                        break
                 if not self._again:
                     break
                 self._again = False

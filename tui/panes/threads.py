@@ -5,19 +5,19 @@ Everything here is awaited in a worker. Bodies stay as they were written; `Prose
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from core.company import OpenCompany
-from core.domain.entities import AgentRecord, Approval, Comment, Event, Goal, Output, Run
+from core.domain.entities import AgentRecord, Approval, Comment, Event, Goal, Run
 from core.domain.metering import is_unmetered
 from core.domain.states import ApprovalKind, ApprovalStatus
 from tui import signs
 from tui.panes.briefs import brief
-from tui.panes.changes import read_task_changes
 from tui.panes.discussion import comment_blocks
 from tui.panes.mail import read_mail
+from tui.panes.outputs import Outputs
 from tui.panes.questions import question
 from tui.panes.reviews import read_reviews
 from tui.panes.turns import discussion
@@ -31,9 +31,9 @@ EMPTY = (
     "Nothing was said yet.", "Nothing delivered yet.", "No reviews yet.", "No run yet.", "Nothing happened yet.",
     "No mail yet.\nc writes: /mail @name asks somebody, /inform @name tells them.",
 )  # fmt: skip
+OUTPUTS_TAB = 2
 MOST = 200
 MOST_FAILED = 3
-MOST_BYTES = 64 * 1024
 TAIL_BYTES = 16 * 1024
 TAIL_LINES = 30
 _TABLES = {word: table for table, word in WORDS.items()}
@@ -41,10 +41,16 @@ _TABLES = {word: table for table, word in WORDS.items()}
 Thread = Callable[[OpenCompany, Projection, str], Awaitable[list[Block]]]
 
 
-async def read_thread(company: OpenCompany, view: Projection, ref: str, tab: int) -> list[Block]:
-    """The blocks of one tab (1–6) of one thing."""
-    read: Sequence[Thread] = (_discussion, _outputs, _reviews, _runs, _history, read_mail)
-    return await read[tab - 1](company, view, ref)
+async def read_thread(
+    company: OpenCompany, view: Projection, ref: str, tab: int, outputs: Outputs | None = None, *, hurry: bool = False
+) -> list[Block]:
+    """The blocks of one tab (1–6) of one thing. `outputs` remembers what was read of them, and how they are shown;
+    `hurry` leaves long ones at their beginning.
+    """
+    if tab == OUTPUTS_TAB:
+        return await (outputs or Outputs(company)).read(*_of(ref), key=view.keymap.shown("raw"), hurry=hurry)
+    read: Mapping[int, Thread] = {1: _discussion, 3: _reviews, 4: _runs, 5: _history, 6: read_mail}
+    return await read[tab](company, view, ref)
 
 
 def _of(ref: str) -> tuple[str, int]:
@@ -91,43 +97,6 @@ async def _failed(company: OpenCompany, asked: Approval) -> list[Run]:
     )  # fmt: skip
 
 
-async def _outputs(company: OpenCompany, view: Projection, ref: str) -> list[Block]:
-    kind, number = _of(ref)
-    if kind not in ("goal", "task"):
-        return []
-    where = f"{kind}_id = :id ORDER BY task_id IS NOT NULL, id DESC LIMIT 50"
-    found = await company.board.readers.entities(Output, where, id=number)
-    changes = await read_task_changes(company, number) if kind == "task" else []
-    return changes + [await _output(company, one) for one in found]
-
-
-async def _output(company: OpenCompany, output: Output) -> Block:
-    about = f"T{output.task_id}" if output.task_id else f"G{output.goal_id}"
-    heading = (
-        (f"{output.name_tag} {output.title}", "strong"), (output.type, "info"), (f"{output.size:,} bytes", "dim"),
-        (f"{output.created_by} {about} {clock_time(output.created_at)}", "dim"),
-    )  # fmt: skip
-    text = output.content
-    if text is None and output.path:
-        text = await asyncio.to_thread(_file, company.folder / "outputs", output.path)
-    where = f"file {company.folder / 'outputs' / output.path}" if output.path else "on the board"
-    parts = [output.summary, text or "", f"{where} · sha256 {output.sha256[:16]}…"]
-    return Block(heading, "\n\n".join(part for part in parts if part), "info")  # type: ignore[arg-type]
-
-
-def _file(folder: Path, path: str) -> str:
-    target = (folder / path).resolve()
-    if not target.is_relative_to(folder.resolve()):
-        return "(the file is outside the outputs folder)"
-    try:
-        with target.open("rb") as file:
-            data = file.read(MOST_BYTES)
-            more = target.stat().st_size - len(data)
-    except OSError as error:
-        return f"(the file cannot be read: {error.strerror})"
-    return data.decode(errors="replace") + (f"\n… {more:,} bytes more in {path}" if more > 0 else "")
-
-
 async def _reviews(company: OpenCompany, view: Projection, ref: str) -> list[Block]:
     return await read_reviews(company, view, *_of(ref))
 
@@ -148,7 +117,7 @@ async def _run(company: OpenCompany, view: Projection, run: Run, *, with_words: 
     about = f"T{run.task_id}" if run.task_id else f"G{run.goal_id}" if run.goal_id else ""
     heading = (
         (f"{run.name_tag} {view.slug(run.agent_id)}", "strong"), (in_words(run.kind), "info"), about,
-        (f"{sign} {word}", tone), (took, "dim"), (clock_time(run.queued_at), "dim"),
+        (f"{sign} {word}", tone), (_exit(run), tone), (took, "dim"), (clock_time(run.queued_at), "dim"),
     )  # fmt: skip
     used = run.tokens_in + run.tokens_out
     # Whoever used tokens and told no cost was not free: its price is not known.
@@ -164,6 +133,11 @@ async def _run(company: OpenCompany, view: Projection, run: Run, *, with_words: 
     if with_words:
         lines += await asyncio.to_thread(_last_words, company.transcript(run.id))
     return Block(heading, "\n".join(lines), tone)  # type: ignore[arg-type]
+
+
+def _exit(run: Run) -> str:
+    """How its program ended, where its state does not say that already."""
+    return f"({in_words(run.exit_kind)})" if run.exit_kind and run.exit_kind not in ("done", run.status) else ""
 
 
 def _last_words(path: Path) -> list[str]:

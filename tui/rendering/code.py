@@ -4,10 +4,10 @@ what a highlighter makes of anything else could take it minutes. Pure.
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from tui.rendering.pieces import Lines, Parts, Piece, cut
+from tui.rendering.pieces import PIECE, Lines, Parts, Piece, cut
 from tui.rendering.spans import Span, wrapped
 from tui.text import plain
 
@@ -55,7 +55,7 @@ def code(text: str, known: str, *, numbers: bool = True) -> tuple[Piece, ...]:
         rows = coloured(plain(text.removesuffix("\n")), known)
         return tuple(_rows_piece(rows, first, gutter) for first in range(0, len(rows), PIECE_LINES))
     pieces, number = [], 1
-    for source in cut(text):
+    for source in cut(text, PIECE // 2):  # colours cost ten times what wrapping does
         pieces.append(Piece(partial(_lazily, source, known, number, gutter), len(source), source.count("\n")))
         number += source.count("\n")
     return tuple(pieces)
@@ -98,11 +98,15 @@ def coloured(text: str, known: str) -> list[list[Span]]:
     return rows
 
 
-def _lexed(text: str, known: str) -> Iterator[tuple[str | None, str]]:
+@cache
+def _lexer(known: str) -> "RegexLexer":
     from pygments.lexers import get_lexer_by_name
 
-    lexer: RegexLexer = get_lexer_by_name(known)  # type: ignore[assignment]
-    for _at, token, value in lexer.get_tokens_unprocessed(text):
+    return get_lexer_by_name(known)  # type: ignore[return-value]
+
+
+def _lexed(text: str, known: str) -> Iterator[tuple[str | None, str]]:
+    for _at, token, value in _lexer(known).get_tokens_unprocessed(text):
         name = str(token)
         yield next((look for starts, look in _LOOKS if name.startswith(starts)), None), value
 

@@ -94,6 +94,13 @@ class _Place:
     def after_first(self) -> "_Place":
         return replace(self, first=self.rest)
 
+    def bars(self) -> "_Place":
+        """What goes on beside a blank line."""
+        rest = self.rest
+        while rest and rest[-1][0].isspace():
+            rest = rest[:-1]
+        return _Place(rest, rest)
+
     def put(self, lines: Sequence[Parts], width: int) -> list[Parts]:
         """The lines with what is before them."""
         first, rest = self._fitting(width)
@@ -165,8 +172,8 @@ class _Walker:
             number += 1
             inner = (place if is_first else place.after_first()).within((sign, "info"), (" " * len(sign), None))
             pieces = list(self.blocks(inner, "list_item_close", tight=tight)) or [_text([], inner)]
-            for piece in pieces:
-                yield piece if is_first or tight else _spaced(piece, place)
+            for place_in_item, piece in enumerate(pieces):
+                yield piece if is_first or tight or place_in_item else _spaced(piece, place)
                 is_first = False
         self._at += 1
 
@@ -242,7 +249,7 @@ def _placed(piece: Piece, place: _Place, width: int) -> list[Parts]:
 
 def _spaced(piece: Piece, place: _Place) -> Piece:
     """A piece with a blank line before it; a quote's bar goes on beside that."""
-    blank = place.after_first()
+    blank = place.bars()
     return Piece(lambda width: [*blank.put([()], width), *piece.lines(width)], piece.characters, piece.rows + 1)
 
 

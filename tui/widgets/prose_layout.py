@@ -120,9 +120,9 @@ class Layout:
         return self._starts[index] + min(below, max(0, self._chunks[index].height - 1))
 
     def draw(self, top: int, height: int) -> int:
-        """Draw what these lines of the screen show and a screen around them. Returns where their first line is now."""
+        """Draw what these lines of the screen show. Returns where their first line is now."""
         while True:
-            first, last = self._between(top - height, top + 2 * height)
+            first, last = self._between(top, top + height)
             todo = [each for each in self._chunks[first:last] if each.drawn is None]
             if not todo:
                 self._forget(first, last)
