@@ -283,9 +283,9 @@ BOARD_KEYS: tuple[tuple[str, str], ...] = (
     ("o", "Table or tree"),
     ("p", "Group the table by status, agent, round, goal, or not"),
     ("[ ]", "Sort by the column before or after; a click on a heading does it too"),
-    (",", "The other direction"),
-    (".", "Hide what is finished, show it, or what is archived, too"),
-    ("|", "Which columns show"),
+    ("U", "Upside down: the other direction"),
+    ("X", "Hide what is finished, show it, or what is archived, too"),
+    ("W", "Which columns show"),
     ("x", "What the selected task waits for, and what waits for it"),
 )
 """Keys on the screen of the whole board, for the help: key, what it does. Others mean what they mean in the room."""

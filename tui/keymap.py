@@ -110,6 +110,7 @@ def slots_of(place: str, bindings: "Sequence[BindingType]") -> tuple[Slot, ...]:
 def all_slots() -> tuple[Slot, ...]:
     """Every action that can have other keys; imports the screens."""
     from tui.screens.agents import AgentsScreen
+    from tui.screens.board_mode import BoardScreen
     from tui.screens.history import HistoryScreen
     from tui.screens.mail import MailScreen
     from tui.screens.prompts import PromptsScreen
@@ -117,7 +118,7 @@ def all_slots() -> tuple[Slot, ...]:
 
     screens = (
         ("agents", AgentsScreen), ("prompts", PromptsScreen), ("run", RunScreen), ("history", HistoryScreen),
-        ("mail", MailScreen),
+        ("mail", MailScreen), ("board", BoardScreen),
     )  # fmt: skip
     return room_slots() + tuple(slot for place, screen in screens for slot in slots_of(place, screen.BINDINGS))
 
@@ -261,7 +262,8 @@ def _conflicts(known: Sequence[Slot], chosen: _Chosen) -> Iterator[KeyFault]:
     for slot in known:
         for key in chosen.get((slot.place, slot.name), ()):
             for other in known:
-                together = other.place == slot.place or LISTS in (other.place, slot.place)
+                places = {other.place, slot.place}
+                together = len(places) == 1 or LISTS in places or places == {"room", "board"}
                 theirs = chosen.get((other.place, other.name), other.keys)
                 pair = (key, *sorted((f"{slot.place}.{slot.name}", f"{other.place}.{other.name}")))
                 if other is not slot and together and key in theirs and pair not in told:

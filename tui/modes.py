@@ -4,6 +4,7 @@ The control room lies below all of them. A key of a mode works on every screen t
 that screen needs the key itself; the mode is remembered until the next start.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -30,6 +31,7 @@ class Mode:
 
 MODES: tuple[Mode, ...] = (
     Mode(HOME, "Control"),
+    Mode("board", "Board"),
     Mode("agents", "Agents"),
     Mode("prompts", "Prompts"),
     Mode("mail", "Mail"),
@@ -46,6 +48,15 @@ def mode_bindings() -> list[BindingType]:
                 id=f"room.{slot_name(mode.name)}")
         for mode in MODES
     ]  # fmt: skip
+
+
+def room_bindings(but: Collection[str] = ()) -> list[BindingType]:
+    """The keys of the room, for it and for what shows its things in another way."""
+    return [
+        Binding(",".join(each.keys), f"act('{each.name}')", each.about, show=False, id=f"room.{slot_name(each.name)}")
+        for each in ACTIONS
+        if each.name not in but
+    ]
 
 
 def mode_of(screen: Screen[object]) -> str:
@@ -77,17 +88,18 @@ class Modes:
         names = [mode_of(screen) for screen in self._app.screen_stack]
         return next((name for name in reversed(names) if any(mode.name == name for mode in MODES)), HOME)
 
-    def go(self, name: str) -> None:
-        """Show this mode: what stands over the control room is left, if that loses nothing."""
+    def go(self, name: str) -> bool:
+        """Show this mode: what stands over the control room is left, if that loses nothing; else False."""
         room = self._app.room
         above = [screen for screen in self._app.screen_stack if screen is not room and screen.is_attached][1:]
         composer = getattr(self._app.screen, "composer", None)
         if not all(map(mode_of, above)) or (composer is not None and composer.asks):
-            return
+            return False
         looks = room.looking_back
         owners: dict[Screen[Any] | None, _Owner] = {
             room.leading.screen: room.leading, room.prompting.screen: room.prompting,
             room.attaching.screen: room.attaching, looks.screen: looks, looks.then: looks,
+            room.boarding.screen: room.boarding,
         }  # fmt: skip
         for screen in reversed(above):
             if screen in owners:
@@ -96,6 +108,7 @@ class Modes:
                 screen.dismiss()
         if name != HOME:
             room.action_act(name)
+        return True
 
     def note(self) -> None:
         """Remember the mode that is shown."""

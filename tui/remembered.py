@@ -15,6 +15,8 @@ from typing import Any
 import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from tui.board_look import BoardLook
+
 FILE = "state.json"
 _MOST_BYTES = 1024 * 1024
 
@@ -55,6 +57,7 @@ class Remembered(BaseModel):
     theme: str = Field("", max_length=100)
     raw: bool = False  # outputs as they were written
     layout: Layout | None = None
+    board: BoardLook | None = None
     recent: tuple[str, ...] = Field((), max_length=50)  # folders of companies, the newest first
     reasons: tuple[str, ...] = Field((), max_length=200)  # reasons that were written, the newest first
     quiet: bool = False  # whether nobody is to be disturbed until that is taken back
@@ -104,6 +107,12 @@ class Memory:
             self._changed.setdefault(name, {}).update({entry: written[name][entry] for entry in theirs})
         if self.path is not None and (self._saving is None or self._saving.done()):
             self._saving = asyncio.get_running_loop().create_task(self._save())
+
+    async def told(self, name: str) -> Told | None:
+        """How far a subscriber was told, by whichever process; None where that is not known."""
+        if self.path is None:
+            return self.now.told.get(name)
+        return (await asyncio.to_thread(lambda: self._understood(self._on_disk()))).told.get(name)
 
     async def settle(self) -> None:
         """Wait until everything is written."""

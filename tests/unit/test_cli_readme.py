@@ -6,7 +6,17 @@ from pathlib import Path
 import pytest
 
 from tests.command_line import ROOT
-from tui.actions import ACTIONS, AGENT_KEYS, HISTORY_KEYS, PROMPT_KEYS, SHOWN, TALK_KEYS, WATCH_KEYS, WIDGET_KEYS
+from tui.actions import (
+    ACTIONS,
+    AGENT_KEYS,
+    BOARD_KEYS,
+    HISTORY_KEYS,
+    PROMPT_KEYS,
+    SHOWN,
+    TALK_KEYS,
+    WATCH_KEYS,
+    WIDGET_KEYS,
+)
 from tui.cli.parser import make_parser
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -25,6 +35,7 @@ def test_the_keys_are_those_of_the_room() -> None:
     rows += [(" ".join(f"`{key}`" for key in keys.split()), f"prompts: {about}") for keys, about in PROMPT_KEYS]
     rows += [(" ".join(f"`{key}`" for key in keys.split()), f"watch: {about}") for keys, about in WATCH_KEYS]
     rows += [(" ".join(f"`{key}`" for key in keys.split()), f"history: {about}") for keys, about in HISTORY_KEYS]
+    rows += [(" ".join(f"`{key}`" for key in keys.split()), f"board: {about}") for keys, about in BOARD_KEYS]
     expected = "\n".join(f"| {keys} | {about} |" for keys, about in rows)
     assert expected in README, f"the table of keys should be:\n{expected}"
 

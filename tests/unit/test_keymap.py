@@ -66,8 +66,8 @@ def test_a_wrong_key_is_refused_with_its_line(text: str, said: str) -> None:
 
 
 def test_all_that_is_wrong_is_told_at_once_and_each_conflict_once() -> None:
-    _, faults = keymap_of({"room": {"approve": "x", "block": "x", "nothing": "y"}})
-    # x of the room and x of the agents' screen are never heard together
+    _, faults = keymap_of({"room": {"approve": "N", "block": "N", "nothing": "y"}})
+    # N of the room and N of the agents' screen are never heard together
     assert [fault.at[1] for fault in faults] == ["nothing", "approve"]
 
 

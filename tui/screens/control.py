@@ -178,12 +178,12 @@ class ControlScreen(Screen[None]):
             self.boarding.touch(dirty, now)
             self._select(by_hand=False)
             self.detail.touch(dirty)
+            self.disturbing.look()
             self._show_frame(now)
             self.writing.touch(dirty)
             self.leading.touch(dirty)
             self.prompting.touch(dirty)
             self.attaching.touch(dirty)
-            self.disturbing.look()
             self._warn(self.view.take_warnings())
 
     def grow_older(self) -> None:

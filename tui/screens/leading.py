@@ -41,7 +41,9 @@ READ_AGAIN_S = 0.5
 class Host(Protocol):
     """A screen that can ask for a line and tell what came of it."""
 
-    composer: Composer
+    @property
+    def composer(self) -> Composer:
+        """The line that asks."""
 
     @property
     def app(self) -> App[Any]:

@@ -15,6 +15,7 @@ from core.domain.plan import Plan
 from tui.actions import (
     ACTIONS,
     AGENT_KEYS,
+    BOARD_KEYS,
     DECIDE,
     LOOK,
     PROMPT_KEYS,
@@ -97,7 +98,7 @@ def help_screen(situation: Situation, ceo: CeoModeAnswer | None = None, keymap: 
         if group == LOOK:
             places = (
                 (LISTS, "", WIDGET_KEYS), ("agents", "agents", AGENT_KEYS), ("run", "watch", WATCH_KEYS),
-                ("prompts", "prompts", PROMPT_KEYS),
+                ("prompts", "prompts", PROMPT_KEYS), ("board", "board", BOARD_KEYS),
             )  # fmt: skip
             rows += [
                 Row(f"{place} {keys}", ((keymap.instead(keys, place), "info"), where, about))
