@@ -12,6 +12,7 @@ from textual.app import App
 from textual.binding import BindingType
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
+from textual.filter import LineFilter
 from textual.worker import Worker, WorkerState
 
 from core.blackboard.owner import Ownership
@@ -28,10 +29,12 @@ from tui.one_key import KeyOver, KeyQueue
 from tui.palette import RoomCommands
 from tui.personal import Personal
 from tui.projection import HEARTBEATS
+from tui.rendering.isolation import Isolation
 from tui.screens.control import ControlScreen
 from tui.text import one_line
 from tui.themes import DEFAULT_THEME, load_themes, usable
 
+_ISOLATION = Isolation()
 FLUSHES_PER_S = 20
 CLOSE_S = 2.0
 log = logging.getLogger(__name__)
@@ -89,6 +92,10 @@ class OpsroomApp(App[None]):
         """On a terminal of our own one that never waits; in a browser and on other systems Textual's."""
         found = super().get_driver_class()
         return RoomDriver if found is LinuxDriver else found
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """What every drawn line goes through: Textual's own, and right-to-left text kept to itself."""
+        return [*super().get_line_filters(), _ISOLATION]
 
     def _take_themes(self, wanted: str) -> list[str]:
         folder = self.personal.themes

@@ -7,6 +7,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
+from tui.rendering.isolation import sealed
 from tui.signs import Look
 from tui.text import amount, one_line, plain, wrap
 from tui.widgets.row import Tone
@@ -25,7 +26,7 @@ STYLES: dict[Tone, str] = {
 
 def said(text: str, tone: Tone | None = None) -> Content:
     """One line of anybody's text, literally, in a tone."""
-    return Content.styled(one_line(text), STYLES[tone] if tone else "")
+    return Content.styled(sealed(one_line(text)), STYLES[tone] if tone else "")
 
 
 def put(where: Static, content: Content, *, layout: bool = False) -> None:
