@@ -26,13 +26,14 @@ from tui.came_back import SENT_BACK
 from tui.driver import RoomDriver
 from tui.modes import Modes, mode_bindings
 from tui.one_key import KeyOver, KeyQueue
-from tui.palette import RoomCommands
 from tui.personal import Personal
 from tui.projection import HEARTBEATS
 from tui.rendering.isolation import Isolation
 from tui.screens.control import ControlScreen
+from tui.screens.ways import Ways, way_bindings
 from tui.text import one_line
 from tui.themes import DEFAULT_THEME, load_themes, usable
+from tui.widgets.target_view import TargetView
 
 _ISOLATION = Isolation()
 FLUSHES_PER_S = 20
@@ -57,8 +58,8 @@ class OpsroomApp(App[None]):
     """
 
     TITLE = "Opsroom"
-    COMMANDS: ClassVar = {RoomCommands}
-    BINDINGS: ClassVar[list[BindingType]] = mode_bindings()
+    ENABLE_COMMAND_PALETTE = False  # the room has one of its own
+    BINDINGS: ClassVar[list[BindingType]] = [*mode_bindings(), *way_bindings()]
 
     def __init__(
         self,
@@ -87,6 +88,8 @@ class OpsroomApp(App[None]):
         self._theme_problems = self._take_themes(theme)
         self.room = ControlScreen(company, self._clock, monotonic, runner_kinds)
         self.room.view.keymap = self.personal.keymap
+        self.ways = Ways(self, self.room)
+        self.targets_in = self.ways.targets_in
 
     def get_driver_class(self) -> type[Driver]:
         """On a terminal of our own one that never waits; in a browser and on other systems Textual's."""
@@ -206,6 +209,18 @@ class OpsroomApp(App[None]):
     def action_mode(self, name: str) -> None:
         """Another mode, from any screen that can be left at any time."""
         self.modes.go(name)
+
+    def action_way(self, name: str) -> None:
+        """What means the same on every screen: the palette, a jump, a copy, pager and editor."""
+        self.ways.go(name)
+
+    @on(TargetView.Pointed)
+    def _pointed(self, event: TargetView.Pointed) -> None:
+        self.ways.jumping.pointed(event.ref)
+
+    @on(TargetView.Followed)
+    def _followed(self, event: TargetView.Followed) -> None:
+        self.ways.jumping.go(event.ref)
 
     # ------------------------------------------------------------- leaving
 

@@ -7,8 +7,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from core.domain.entities import AgentRecord, Approval, Goal, Run, Task
+from core.domain.entities import AgentRecord, Approval, Entity, Round, Run
 from tui.projection import Projection
+from tui.text import in_words
 
 LETTERS = {"G": "goal", "T": "task", "R": "run", "Q": "approval"}
 TAGS = {kind: letter for letter, kind in LETTERS.items()} | {"agent": "A", "round": "N"}
@@ -34,23 +35,23 @@ class Target:
 Finder = Callable[[str], list[Target]]
 
 
+_KINDS: dict[str, type[Entity]] = {"run": Run, "approval": Approval}
+
+
+def thing(view: Projection, ref: str) -> Entity | None:
+    """What a reference names, as far as the memory holds it; also runs and questions."""
+    kind, _, digits = ref.partition(":")
+    if kind in _KINDS:
+        return view.tables.get(_KINDS[kind], int(digits) if digits.isdecimal() else None)
+    return view.find(ref)
+
+
 def exists(view: Projection, ref: str) -> bool:
     """Whether the board has this thing. Of runs the memory holds the last ones; their numbers have no gaps."""
     kind, _, digits = ref.partition(":")
-    number = int(digits) if digits.isdecimal() else 0
-    match kind:
-        case "goal":
-            return view.tables.get(Goal, number) is not None
-        case "task":
-            return view.tables.get(Task, number) is not None
-        case "agent":
-            return view.tables.get(AgentRecord, number) is not None
-        case "approval":
-            return view.tables.get(Approval, number) is not None
-        case "run":
-            return 0 < number <= max(view.tables[Run], default=0)
-        case _:
-            return False
+    if kind == "run":
+        return digits.isdecimal() and 0 < int(digits) <= max(view.tables[Run], default=0)
+    return kind in ("goal", "task", "agent", "approval", "round") and thing(view, ref) is not None
 
 
 def by_name(view: Projection, name: str) -> str:
@@ -99,15 +100,13 @@ def tag_of(view: Projection, ref: str) -> str:
 
 def words_of(view: Projection, ref: str) -> str:
     """What the thing is called: a title, an agent's name, whose run; as somebody wrote it."""
-    kind, _, digits = ref.partition(":")
-    number = int(digits) if digits.isdecimal() else 0
-    match kind:
-        case "run":
-            run = view.tables.get(Run, number)
-            return f"{view.slug(run.agent_id)} {run.kind}" if run is not None else "an old run"
-        case "approval":
-            approval = view.tables.get(Approval, number)
-            return approval.title if approval is not None else ""
+    found = thing(view, ref)
+    match found:
+        case Run():
+            return f"{view.slug(found.agent_id)} {in_words(found.kind)}"
+        case Round():
+            return f"Round {found.number} of G{found.goal_id}"
+        case None:
+            return "an old run" if ref.startswith("run:") else ""
         case _:
-            thing = view.find(ref)
-            return str(getattr(thing, "title", "") or getattr(thing, "name", ""))
+            return str(getattr(found, "title", "") or getattr(found, "name", ""))

@@ -40,6 +40,11 @@ def hint_for(where: Where, hint: str) -> str:
     return _IN_BRACKETS.sub(lambda found: f" ({way})" if (way := _way(where, found[1])) else "", hint)
 
 
+def pressed_for(command: str) -> str:
+    """The key by which the room sends a command, on a thing that it fits; empty when it has none."""
+    return _way("room", command).partition(" ")[0]
+
+
 def _way(where: Where, command: str) -> str:
     pressed, typed = _BY_COMMAND.get(command, ("", ""))
     return pressed if where == "room" else typed

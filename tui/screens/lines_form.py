@@ -23,10 +23,11 @@ class TextForm(ModalScreen[bool]):
     """A text, what is wrong with it, and the two keys; who makes one of it says what saving and leaving do."""
 
     CSS_PATH: ClassVar = ["dialogs.tcss", "lines_form.tcss"]
-    HINTS: ClassVar = (Hint("^s", "save", 1), Hint("esc", "leave", 0))
+    HINTS: ClassVar = (Hint("^s", "save", 1), Hint("^o", "in $EDITOR", 2), Hint("esc", "leave", 0))
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "save", "Save", show=False, priority=True),
         Binding("escape", "leave", "Leave", show=False, priority=True),
+        Binding("ctrl+o", "in_editor", "In $EDITOR", show=False, priority=True),
     ]
 
     def __init__(self, title: str, text: str, hint: str, *, line_numbers: bool = False) -> None:
@@ -76,6 +77,14 @@ class TextForm(ModalScreen[bool]):
             return
         saved()
         self.close(True)
+
+    def action_in_editor(self) -> None:
+        """Write it in the operator's editor; what is saved there stands here."""
+        if (ways := getattr(self.app, "ways", None)) is not None:
+            ways.write(self.text.text, self._come_back)
+
+    def _come_back(self, text: str) -> None:
+        self.text.text = text.removesuffix("\n")
 
     def close(self, was_saved: bool) -> None:
         """Back to the screen below; nothing else is closed when this one is closed already."""
