@@ -14,7 +14,7 @@ AGENTS ?=
 RANDOM_TESTS = tests/prompting/test_lines.py tests/unit/test_goal_text.py tests/unit/test_blackboard_rows.py \
 	tests/server/test_whatever_is_sent.py tests/models/test_waiting.py
 
-.PHONY: demo test agents local-model check format bench snapshots soak clean
+.PHONY: demo test agents browser local-model check format bench snapshots soak clean
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -25,11 +25,15 @@ demo: $(STAMP)
 	@$(BIN)/opsroom demo $(FOLDER)
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'not soak and not agents'
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'not soak and not agents and not browser'
 
 agents: $(STAMP)
 	$(BIN)/python -m tests.binaries.install $(AGENTS)
 	$(BIN)/python -m pytest tests/binaries -n 2 -rs
+
+# The room in a real browser (Debian: apt-get install chromium); says so where there is none.
+browser: $(STAMP)
+	$(BIN)/python -m pytest tests/browser -n 0 -rs
 
 # A real small model on this machine, on one thread, in an environment of its own; optional, and never in CI.
 local-model: $(STAMP)
@@ -54,7 +58,7 @@ snapshots: $(STAMP)
 	$(BIN)/python -m pytest tests/flows -n $(WORKERS) --snapshot-update
 
 soak: $(STAMP)
-	$(BIN)/python -m pytest -n $(WORKERS) -m 'soak and not agents'
+	$(BIN)/python -m pytest -n $(WORKERS) -m 'soak and not agents and not browser'
 	$(BIN)/python -m pytest -n $(WORKERS) -m 'not soak' --hypothesis-profile soak $(RANDOM_TESTS)
 
 clean:

@@ -5,7 +5,7 @@ leads here (DNS rebinding). So the name must be one of this machine's, no other 
 browser that it may read an answer.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -45,9 +45,7 @@ class Guard:
             return
         headers: list[tuple[bytes, bytes]] = scope["headers"]
         try:
-            _require_small(headers)
-            host = _host(headers)
-            _require_no_foreign_page(headers, host)
+            require_local(headers)
             self._require_size(headers, scope["path"])
         except HeadTooLarge as error:
             await refused(error, 431, {"Connection": "close"})(scope, receive, send)
@@ -65,17 +63,23 @@ class Guard:
                 raise TooLarge(f"The body has more than {most / 1_048_576:g} MiB.", "Send less at once.")
 
 
-def _require_small(headers: list[tuple[bytes, bytes]]) -> None:
+def require_local(headers: Sequence[tuple[bytes, bytes]]) -> None:
+    """Raises HeadTooLarge, Misdirected for another machine's name, Forbidden for what another web page sent."""
+    _require_small(headers)
+    _require_no_foreign_page(headers, _host(headers))
+
+
+def _require_small(headers: Sequence[tuple[bytes, bytes]]) -> None:
     # The server's own limit counts only what has not come whole.
     if sum(len(name) + len(value) for name, value in headers) > HEADERS_MAX:
         raise HeadTooLarge(f"The headers have more than {HEADERS_MAX // 1024} KiB.", "Send fewer or shorter ones.")
 
 
-def _all(headers: list[tuple[bytes, bytes]], name: bytes) -> list[str]:
+def _all(headers: Sequence[tuple[bytes, bytes]], name: bytes) -> list[str]:
     return [value.decode("latin-1").strip() for key, value in headers if key.lower() == name]
 
 
-def _host(headers: list[tuple[bytes, bytes]]) -> str:
+def _host(headers: Sequence[tuple[bytes, bytes]]) -> str:
     """The `Host` header. Raises Misdirected unless it is one of this machine's loopback names."""
     said = _all(headers, b"host")
     if len(said) != 1 or _name(f"//{said[0]}") not in NAMES:
@@ -83,7 +87,7 @@ def _host(headers: list[tuple[bytes, bytes]]) -> str:
     return said[0].lower()
 
 
-def _require_no_foreign_page(headers: list[tuple[bytes, bytes]], host: str) -> None:
+def _require_no_foreign_page(headers: Sequence[tuple[bytes, bytes]], host: str) -> None:
     for said in _all(headers, b"origin"):
         if said.lower() != f"http://{host}":
             raise Forbidden("Web pages may not ask here.", "Use a program, e.g. curl or an MCP client.")

@@ -4,10 +4,13 @@ import argparse
 import asyncio
 import os
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.config import Config, read_config
+from core.domain.errors import Invalid
 from tui.cli.logs import keep_log
 from tui.cli.names import folder_of
 from tui.cli.output import note, print_json, say
@@ -25,6 +28,8 @@ def serve(arguments: argparse.Namespace) -> int:
 
     folder = folder_of(arguments.dir)
     config = read_config(folder)
+    if arguments.web_port and not arguments.web:
+        raise Invalid("--web-port is the port of --web.", "Add --web, or leave it out.")
     try:
         asyncio.run(until_signal(_serve(folder, config, arguments)))
     except Interrupted as interrupted:
@@ -46,10 +51,24 @@ async def _serve(folder: Path, config: Config, arguments: argparse.Namespace) ->
             if company.is_owner:
                 await _own_socket(doors)
             await company.start()
-            _tell(folder, url, company.is_owner, arguments.json)
-            await _serve_on(company, doors)
+            async with _in_a_browser(folder, arguments) as page:
+                _tell(folder, url, company.is_owner, page, arguments.json)
+                await _serve_on(company, doors)
     finally:
         await company.close()
+
+
+@asynccontextmanager
+async def _in_a_browser(folder: Path, arguments: argparse.Namespace) -> AsyncIterator[str | None]:
+    """The room for browsers, if that is asked for: gives its address."""
+    if not arguments.web:
+        yield None
+        return
+    from core.server.web import WebRoom
+    from tui.cli.visiting import argv
+
+    async with WebRoom(argv(folder)).listening(arguments.host, arguments.web_port) as url:
+        yield url
 
 
 async def _serve_on(company: "OpenCompany", doors: "Doors") -> None:
@@ -68,15 +87,18 @@ async def _own_socket(doors: "Doors") -> None:
     await open_socket(doors, lambda words: note(f"opsroom: {words}"))
 
 
-def _tell(folder: Path, url: str, is_owner: bool, as_json: bool) -> None:
+def _tell(folder: Path, url: str, is_owner: bool, page: str | None, as_json: bool) -> None:
     from core.server.callers import OPERATOR_TOKEN
 
     token = folder / OPERATOR_TOKEN
     if as_json:
-        print_json({"url": url, "mcp": f"{url}/mcp", "token_file": str(token), "owner": is_owner})
+        print_json({"url": url, "mcp": f"{url}/mcp", "web": page, "token_file": str(token), "owner": is_owner})
     else:
         say(f"Serving {folder} at {url} (MCP at {url}/mcp).")
         say(f"The operator's token is in {token}; only you can read it.")
+        if page is not None:
+            say(f"The room in a browser: {page}")
+            say("Whoever opens that address decides as you do. It holds until this ends.")
         say("This process owns the company." if is_owner else "Another process owns it; commands are sent there.")
     sys.stdout.flush()
 

@@ -60,6 +60,8 @@ COMPANY: tuple[Subcommand, ...] = (
             argument("dir", nargs="?", default=".", metavar="DIR", help="the company's folder (default: this one)"),
             argument("--host", default="127.0.0.1", metavar="HOST", help="127.0.0.1 (default) or ::1"),
             argument("--port", type=int, default=0, metavar="N", help="the port (default: a free one)"),
+            argument("--web", action="store_true", help="show the room in a browser, too, at the address it prints"),
+            argument("--web-port", type=int, default=0, metavar="N", help="the port of --web (default: a free one)"),
             JSON,
         ),
     ),
