@@ -12,7 +12,8 @@ from textual.events import Key
 from textual.message import Message
 from textual.widget import Widget
 
-MOST_S = 1.0  # for a widget that went away and can tell nothing any more
+MOST_S = 1.0  # what a key sets off may take
+LOOK_S = 0.05  # how soon it is seen that the widget went away, which can tell nothing any more
 
 
 class KeyOver(Message, bubble=True):
@@ -50,8 +51,15 @@ class KeyQueue:
         """A key set out: send somebody behind it, who goes twice, so that what the key set off has arrived too."""
         self._under_way = True
         self._number += 1
-        self._limit = asyncio.get_running_loop().call_later(MOST_S, self._over, self._number)
+        self._look(self._number, way, MOST_S)
         self._send(KeyOver(self._number, 1, way))
+
+    def _look(self, number: int, way: Widget, left_s: float) -> None:
+        """Now and then: a form that was saved took the one behind the key along with it."""
+        if left_s <= 0 or not way.is_attached:
+            self._over(number)
+        else:
+            self._limit = asyncio.get_running_loop().call_later(LOOK_S, self._look, number, way, left_s - LOOK_S)
 
     def arrived(self, over: KeyOver) -> None:
         """The one behind the key is here."""

@@ -20,6 +20,13 @@ class Health(StrEnum):
     RETIRED = "retired"
 
 
+STATES = (
+    "asks", "needs you", "budget", "plan", "queued", "claimed", "cooling", "stopped", "blocked", "silent", "fails",
+    "in circles", "cannot run", "no runner", "run paused",
+)  # fmt: skip
+"""What a `Condition` may say more exactly than by its group."""
+
+
 @dataclass(frozen=True, slots=True)
 class Condition:
     """`state` is the group in one word more exactly, e.g. asks, budget, blocked; `why` a clause without its full stop.

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from core.domain.entities import Run, Task
-from core.domain.health import SILENT_MS, AgentFacts, Condition, Health, condition
+from core.domain.health import SILENT_MS, STATES, AgentFacts, Condition, Health, condition
 from core.domain.states import AgentStatus, BlockKind, RunStatus, TaskStatus
 from tests.unit.facts import NOW, a, agent
 
@@ -107,3 +107,7 @@ def test_how_it_is(facts: dict[str, Any], health: Health, state: str, why: str) 
 )
 def test_what_waits_for_a_person_names_what_would_end_it(facts: dict[str, Any], item: str) -> None:
     assert of(**facts).item == item
+
+
+def test_every_state_can_be_named_in_a_filter() -> None:
+    assert {row[3] for row in TABLE} == {*STATES, *Health} - {Health.STUCK, Health.WAITING}

@@ -1,34 +1,39 @@
 """The staff in rows and in words: who does what, what it costs, who reports to whom. From memory; spending is given."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from core.domain.budgets import per, this, with_unknown
 from core.domain.entities import AgentRecord, Goal, Run, Task
+from core.domain.health import STATES, Condition, Health
 from core.domain.organisation import chart_of, drawn
 from core.domain.runner_uses import runner_line
 from core.domain.states import AgentStatus, BudgetPeriod, Role, RunStatus
 from core.spending import BudgetFacts, Spending, Spent
-from tui import signs
 from tui.explaining import why_left
+from tui.filter_words import Keys, Values
 from tui.panes.ceo import ceo_lines
+from tui.panes.staff_health import Conditions, grouped, look_of, states_in
 from tui.panes.words import exact, money, tokens
 from tui.projection import Projection
 from tui.sparkline import sparkline
-from tui.text import ago, counted, in_words
+from tui.text import ago, capital, counted, in_words, one_line
 from tui.widgets.prose import Block
 from tui.widgets.rows import Cell, Column, Row
 
 ROSTER = (
-    Column("state", width=9),
-    Column("agent", width=13),
-    Column("role", width=11, drop_below=60),
-    Column("does", min_width=10),
-    Column("can", min_width=10, drop_below=104),
+    Column("agent", tree=True, width=15),
+    Column("state", width=11),
+    Column("what it does or waits for", min_width=12),
+    Column("role", width=11, drop_below=96),
     Column("today", width=7, align="right", drop_below=52),
     Column("14 days", width=14, drop_below=100),
     Column("budget", width=7, align="right", drop_below=70),
 )
+FILTER_KEYS: Keys = {
+    "status": (*Health, *STATES), "role": tuple(Role), "agent": (), "can": (), "to": (),
+}  # fmt: skip
+"""What the roster can be filtered by: `to` is who it reports to."""
 CHART = (Column("", width=1), Column("who reports to whom", tree=True, min_width=12), Column("role", width=11))
 
 
@@ -62,18 +67,67 @@ class Money:
         )  # fmt: skip
 
 
-def ordered(view: Projection) -> list[AgentRecord]:
-    """Everybody, oldest first; who has retired stands at the end."""
-    return sorted(view.tables.all(AgentRecord), key=lambda each: (each.status == AgentStatus.TERMINATED, each.id))
+@dataclass(frozen=True, slots=True)
+class Roster:
+    """The rows of the roster, who is in which group as far as the filter lets through, and how many there are."""
+
+    rows: tuple[Row, ...]
+    groups: Mapping[Health, Sequence[AgentRecord]]
+    total: int
+
+    @property
+    def shown(self) -> int:
+        """How many fit the filter, folded groups included."""
+        return sum(map(len, self.groups.values()))
+
+    @property
+    def first_agent(self) -> str:
+        """The id of the first row that is no group's; empty without one."""
+        return next((row.id for row in self.rows if row.depth), "")
 
 
-def roster(view: Projection, spent: Money, now: int) -> list[Row]:
-    """A row an agent."""
-    return [_row(view, agent, spent, now) for agent in ordered(view)]
+def roster(
+    view: Projection, staff: Conditions, spent: Money, now: int, folded: Collection[str] = (),
+    fits: Callable[[str, Values], bool] = lambda _text, _values: True,
+) -> Roster:  # fmt: skip
+    """The groups, each with its agents below it unless it is `folded`; a group without any is left out."""
+    rows: list[Row] = []
+    groups: dict[Health, Sequence[AgentRecord]] = {}
+    for health, everybody in grouped(view, staff):
+        agents = [each for each in everybody if fits(*_filtered_by(view, each, staff[each.id], now))]
+        if not agents:
+            continue
+        groups[health] = agents
+        is_open = health not in folded
+        rows.append(_group(health, agents, staff, is_open))
+        rows += [_row(view, each, staff[each.id], spent, now) for each in agents if is_open]
+    return Roster(tuple(rows), groups, len(staff))
 
 
-def _row(view: Projection, agent: AgentRecord, spent: Money, now: int) -> Row:
-    sign, word, tone = signs.AGENT[view.agent_state(agent, now)]
+def _filtered_by(view: Projection, agent: AgentRecord, is_so: Condition, now: int) -> tuple[str, Values]:
+    parts = (agent.slug, agent.name, agent.name_tag, agent.role, *agent.capabilities, agent.duties, is_so.state)
+    values = {
+        "status": (str(is_so.health), is_so.state), "role": (str(agent.role),), "agent": (agent.slug,),
+        "can": agent.capabilities, "to": (view.slug(agent.manager_id),),
+    }  # fmt: skip
+    return " ".join((*parts, is_so.why or does(view, agent, now))), values
+
+
+def group_id(health: Health) -> str:
+    """The id of a group's row."""
+    return f"group:{health}"
+
+
+def _group(health: Health, agents: Sequence[AgentRecord], staff: Conditions, is_open: bool) -> Row:
+    sign, word, tone = look_of(health)
+    cells: tuple[Cell, ...] = (
+        (f"{sign} {capital(word)}", tone), (str(len(agents)), tone), (states_in(agents, staff), "dim"), "", "", "", "",
+    )  # fmt: skip
+    return Row(group_id(health), cells, expandable=True, expanded=is_open)
+
+
+def _row(view: Projection, agent: AgentRecord, is_so: Condition, spent: Money, now: int) -> Row:
+    sign, word, tone = look_of(is_so.health, is_so.state)
     cost, budget = spent.agents.get(agent.id), spent.budgets.get(agent.id)
     used: Cell = ""
     if budget is not None:
@@ -81,12 +135,13 @@ def _row(view: Projection, agent: AgentRecord, spent: Money, now: int) -> Row:
     today: Cell = ("–" if spent.known else "…", "dim")
     if cost is not None:
         today = with_unknown(_short(cost.by_day[-1]), cost.without_cost_today, short=True)
+    is_quiet = is_so.health in (Health.IDLE, Health.RETIRED)
+    why = is_so.why or does(view, agent, now)
     cells: tuple[Cell, ...] = (
-        (f"{sign} {word}", tone), agent.slug, (str(agent.role), "dim"), does(view, agent, now),
-        (", ".join(agent.capabilities), "dim"), today,
+        agent.slug, (f"{sign} {word}", tone), (why, "dim") if is_quiet else why, (str(agent.role), "dim"), today,
         (sparkline(cost.by_day) if cost else "", "info"), used,
     )  # fmt: skip
-    return Row(f"agent:{agent.id}", cells, muted=agent.status == AgentStatus.TERMINATED)
+    return Row(f"agent:{agent.id}", cells, depth=1, muted=is_so.health == Health.RETIRED)
 
 
 def _short(micros: int) -> str:
@@ -113,23 +168,34 @@ def _run(view: Projection, run: Run, now: int) -> str:
     return f"{about} ({kind}, {since})" if about else f"{kind}, {since}"
 
 
-def chart(view: Projection, now: int) -> list[Row]:
+def chart(view: Projection, staff: Conditions) -> list[Row]:
     """The organisation, each below its manager."""
     agents = {agent.slug: agent for agent in view.tables.all(AgentRecord)}
     rows = []
     for depth, line in drawn(chart_of(agents.values())):
         agent = agents[line["agent"]]
-        sign, _, tone = signs.AGENT[view.agent_state(agent, now)]
+        sign, _, tone = look_of(staff[agent.id].health, staff[agent.id].state)
         cells: tuple[Cell, ...] = ((sign, tone), f"{agent.slug}  {agent.name}", (str(agent.role), "dim"))
         rows.append(Row(f"agent:{agent.id}", cells, depth=depth))
     return rows
 
 
-def facts(view: Projection, agent: AgentRecord, spent: Money, now: int) -> list[Block]:
+def group_facts(view: Projection, agents: Iterable[AgentRecord], staff: Conditions, now: int) -> list[Block]:
+    """Who is in a group, and why each of them."""
+    blocks = []
+    for agent in agents:
+        is_so = staff[agent.id]
+        sign, word, tone = look_of(is_so.health, is_so.state)
+        heading: tuple[Cell, ...] = ((f"{agent.name_tag} {agent.name}", "strong"), agent.slug, (f"{sign} {word}", tone))
+        blocks.append(Block(heading, one_line(is_so.why or does(view, agent, now))))
+    return blocks
+
+
+def facts(view: Projection, agent: AgentRecord, is_so: Condition, spent: Money, now: int) -> list[Block]:
     """All about one agent."""
-    sign, word, tone = signs.AGENT[view.agent_state(agent, now)]
+    sign, word, tone = look_of(is_so.health, is_so.state)
     heading: tuple[Cell, ...] = ((f"{agent.name_tag} {agent.name}", "strong"), agent.slug, (f"{sign} {word}", tone))
-    blocks = [Block(heading, "\n".join(_of_agent(view, agent, now)))]
+    blocks = [Block(heading, "\n".join(_of_agent(view, agent, is_so, now)))]
     if agent.role == Role.CEO and agent.status != AgentStatus.TERMINATED:
         blocks.append(Block((("The CEO now", "strong"),), "\n".join(ceo_lines(view, now)), "info"))
     if spent.known:
@@ -137,13 +203,16 @@ def facts(view: Projection, agent: AgentRecord, spent: Money, now: int) -> list[
     return blocks
 
 
-def _of_agent(view: Projection, agent: AgentRecord, now: int) -> Sequence[str]:
+def _of_agent(view: Projection, agent: AgentRecord, is_so: Condition, now: int) -> Sequence[str]:
     below = [each.slug for each in view.tables.all(AgentRecord) if each.manager_id == agent.id and _is_there(each)]
     why = why_left(view, agent)
     lines = [
         f"{agent.role}; reports to {view.slug(agent.manager_id) or 'nobody'}",
         *([f"{'paused' if agent.status == AgentStatus.PAUSED else 'retired'} because: {why}"] if why else []),
+        *([f"{is_so.health} because: {one_line(is_so.why)}"] if is_so.health in _TELLS_WHY else []),
+        *(["  a goes to it in the inbox"] if is_so.item else []),
         f"does: {does(view, agent, now) or 'nothing now'}",
+        *([f"last: {one_line(is_so.why)}"] if is_so.health == Health.IDLE else []),
         f"can: {', '.join(agent.capabilities) or 'anything'}",
     ]
     if agent.duties:
@@ -152,6 +221,9 @@ def _of_agent(view: Projection, agent: AgentRecord, now: int) -> Sequence[str]:
         lines.append(f"to it report: {', '.join(below)}")
     lines.append(f"runs at once: {agent.max_runs} · runner: {runner_line(agent.runner)}")
     return lines
+
+
+_TELLS_WHY = frozenset({Health.STUCK, Health.WAITING})
 
 
 def _is_there(agent: AgentRecord) -> bool:

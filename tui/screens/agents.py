@@ -18,21 +18,25 @@ from textual.widgets import Static
 from core.commands.registry import parse
 from core.domain.entities import AgentRecord
 from core.domain.errors import OpsroomError
-from core.domain.states import AgentStatus, Role
+from core.domain.health import Health
 from core.spending import Spending, spending
 from tui.actions import Hint
+from tui.filter_line import FilterLine
 from tui.keymap import named
 from tui.panes.composer import Composer
 from tui.panes.footer import KeyLine
 from tui.panes.message import MessageLine
 from tui.panes.spent import SPENT, spent_rows
-from tui.panes.staff import CHART, ROSTER, Money, chart, facts, roster
+from tui.panes.staff import CHART, FILTER_KEYS, ROSTER, Money, chart, facts, group_facts, roster
+from tui.panes.staff_health import Conditions, conditions, grouped
 from tui.panes.words import entitle, line, put, said
+from tui.screens.agents_runs import hints_of
 from tui.screens.staff_acts import StaffActs
+from tui.text import capital, counted
 from tui.told_commands import hint_for
 from tui.widgets.prose import Prose
 from tui.widgets.row import Tone
-from tui.widgets.row_messages import CursorMoved, Selected
+from tui.widgets.row_messages import Collapse, CursorMoved, Expand, Selected
 from tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
@@ -62,6 +66,11 @@ class AgentsScreen(Screen[None]):
         Binding("e", "act('edit')", "Edit", show=False),
         Binding("r", "act('runner')", "What it runs on", show=False),
         Binding("t", "act('call')", "Try one real call", show=False),
+        Binding("X", "act('kill')", "End its run", show=False),
+        Binding("c", "act('go_on')", "Go on with its last session", show=False),
+        Binding("N", "act('nudge')", "Wake it, or say something into its run", show=False),
+        Binding("a", "answer", "What it waits for, in the inbox", show=False),
+        Binding("slash", "filter", "Filter", show=False),
         Binding("B", "stage", "Stage B or A", show=False),
         Binding("H", "heartbeat", "Heartbeat now", show=False),
         Binding("P", "prompts", "What it is told", show=False),
@@ -76,8 +85,13 @@ class AgentsScreen(Screen[None]):
         self.money = Money()
         self._reading = self._again = False
         self._chosen = ""
+        self._staff: Conditions = {}
+        self._first = ""
+        self._folded = {str(Health.RETIRED)}
         self.head = Static(id="staff-head")
         self.roster = Rows(*ROSTER, header=True, markable=False, empty="Nobody is hired: n hires.", id="roster-rows")
+        self.filter = FilterLine(FILTER_KEYS, lambda: self.roster, self._narrow, id="roster-filter")
+        self._roster_frame = Vertical(self.roster, self.filter, id="roster", classes="pane")
         self.chart = Rows(*CHART, markable=False, empty="Nobody is hired.", id="chart-rows")
         self.spent = Rows(*SPENT, header=True, markable=False, empty="reading what was spent…", id="spent-rows")
         self.facts = Prose(empty="Nobody is selected.", id="agent-facts")
@@ -90,9 +104,7 @@ class AgentsScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """All panes are there from the beginning; the size of the terminal decides how they stand."""
         yield self.head
-        with Vertical(id="roster", classes="pane") as pane:
-            pane.border_title = Content("Agents")
-            yield self.roster
+        yield self._roster_frame
         with Horizontal(id="below"):
             yield self._frame
             with Vertical(id="chart", classes="pane") as pane:
@@ -163,24 +175,38 @@ class AgentsScreen(Screen[None]):
 
     def _show(self) -> None:
         view, now = self.leading.view, self.leading.now()
-        self.roster.set_rows(roster(view, self.money, now))
-        self.chart.set_rows(chart(view, now))
-        team = view.team(now)
-        counted = " · ".join(f"{team[state]} {state}" for state in team)
+        self._staff = staff = conditions(view, now)
+        found = roster(view, staff, self.money, now, self._folded, self.filter.fits)
+        self.roster.empty = self.filter.nothing if self.filter.is_narrow else "Nobody is hired: n hires."
+        self.roster.set_rows(found.rows)
+        self._first = found.first_agent
+        entitle(self._roster_frame, self.filter.title("Agents", found.shown, found.total))
+        self.chart.set_rows(chart(view, staff))
+        told = " · ".join(f"{len(agents)} {health}" for health, agents in grouped(view, staff))
         name = view.company.name if view.company else ""
         put(
             self.head,
-            line(
-                said(name, "strong"), said(f"   {counted or 'nobody is hired'}"), said(f"   {self.money.words}", "dim")
-            ),
+            line(said(name, "strong"), said(f"   {told or 'nobody is hired'}"), said(f"   {self.money.words}", "dim")),
         )
-        agent = self.agent
-        entitle(self._frame, said(f"Agent {agent.name_tag}" if agent else "Agent"))
-        blocks = facts(view, agent, self.money, now) if agent else ()
+        agent, group = self.agent, self.group
+        if agent is not None:
+            title, blocks = f"Agent {agent.name_tag}", facts(view, agent, staff[agent.id], self.money, now)
+        elif group is not None:
+            agents = found.groups.get(group, ())
+            title, blocks = f"{capital(group)} · {counted(len(agents), 'agent')}", group_facts(view, agents, staff, now)
+        else:
+            title, blocks = "Agent", []
+        entitle(self._frame, said(title))
         # more to read begins at its top: it is no talk that grows at its end
         length = sum(block.body.count("\n") for block in blocks)
         self.facts.set_blocks(blocks, thread=f"{self._chosen}/{length}")
         self.show_keys()
+
+    def _narrow(self) -> None:
+        """Another filter: where the selected one does not fit, the first that does is selected."""
+        self._show()
+        if self.filter.is_narrow and (self.roster.cursor_id or "").startswith("group:"):
+            self.roster.move_to(self._first)
 
     # ------------------------------------------------------------- what is selected
 
@@ -189,6 +215,12 @@ class AgentsScreen(Screen[None]):
         """The selected agent."""
         found = self.leading.view.find(self._chosen)
         return found if isinstance(found, AgentRecord) else None
+
+    @property
+    def group(self) -> Health | None:
+        """The selected group."""
+        kind, _, name = self._chosen.partition(":")
+        return Health(name) if kind == "group" else None
 
     @on(CursorMoved)
     def _moved(self, event: CursorMoved) -> None:
@@ -201,6 +233,11 @@ class AgentsScreen(Screen[None]):
 
     def _choose(self, row_id: str | None) -> None:
         self._chosen = row_id or ""
+        agent = self.agent
+        if agent is not None and agent.id in self._staff and self.roster.row(self._chosen) is None:
+            # chosen in the chart, while its group is folded
+            self._folded.discard(str(self._staff[agent.id].health))
+            self._show()
         for each in (self.roster, self.chart):
             if row_id and each.cursor_id != row_id:
                 each.move_to(row_id)
@@ -219,8 +256,25 @@ class AgentsScreen(Screen[None]):
     def _open(self, event: Selected) -> None:
         if event.rows is self.spent:
             return
+        if self.group is not None and event.rows is self.roster:
+            self._fold(event.row_id, event.row_id.partition(":")[2] not in self._folded)
+            return
         self._turn_to("")
         self.facts.focus()
+
+    @on(Collapse)
+    def _close_group(self, event: Collapse) -> None:
+        if event.rows is self.roster:
+            self._fold(event.row_id, True)
+
+    @on(Expand)
+    def _open_group(self, event: Expand) -> None:
+        if event.rows is self.roster:
+            self._fold(event.row_id, False)
+
+    def _fold(self, row_id: str, closes: bool) -> None:
+        (self._folded.add if closes else self._folded.discard)(row_id.partition(":")[2])
+        self._show()
 
     # ------------------------------------------------------------- saying and asking
 
@@ -237,26 +291,23 @@ class AgentsScreen(Screen[None]):
         top = self.app.screen if self.is_attached else self
         if top is not self:
             self.keys.show(getattr(top, "HINTS", ()))
+        elif self.filter.has_focus:
+            self.keys.show(self.filter.HINTS)
         elif self.is_attached:
             self.keys.show(
                 self.composer.hints if self.composer.asks else self.app.personal.keymap.hints(self._hints(), "agents")
             )
 
     def _hints(self) -> list[Hint]:
-        agent = self.agent
-        hints = []
-        if agent is not None and agent.status != AgentStatus.TERMINATED:
-            hints += [
-                Hint("p", "resume" if agent.status == AgentStatus.PAUSED else "pause", 2), Hint("e", "edit", 3),
-                Hint("r", "runner", 3), Hint("$", "budget", 4), Hint("x", "retire", 5), Hint("t", "try a call", 6),
-            ]  # fmt: skip
-            if agent.role == Role.CEO:
-                company = self.leading.view.company
-                at_b = company is not None and company.autonomy == "B"
-                hints[2:2] = [Hint("B", "back to A" if at_b else "stage B", 2), Hint("H", "heartbeat", 4)]
+        agent, hints = self.agent, list[Hint]()
+        if agent is not None and agent.id in self._staff:
+            hints = hints_of(agent, self._staff[agent.id], self.acts.runs, self.leading.view.company)
+        elif self.group is not None:
+            hints = [Hint("enter", "unfold" if self.group in self._folded else "fold", 2)]
         other = self._follows() or ("facts" if self._has_one_place else "chart")
         return [
-            *hints, Hint("n", "hire", 3), Hint("o", other, 6), Hint("?", "help", 1), Hint("esc", "back", 0),
+            *hints, Hint("n", "hire", 5), Hint("o", other, 4), Hint("/", "filter", 4), Hint("?", "help", 1),
+            Hint("esc", "back", 0),
         ]  # fmt: skip
 
     def on_screen_suspend(self) -> None:
@@ -281,13 +332,30 @@ class AgentsScreen(Screen[None]):
         """The CEO looks after the company now."""
         self.leading.heartbeat(self)
 
+    def action_filter(self) -> None:
+        """Ask for words."""
+        self._turn_to("")
+        self.filter.ask()
+
+    @on(FilterLine.Refused)
+    def _wrong_filter(self, event: FilterLine.Refused) -> None:
+        self.say(str(event.problem), "warn")
+
+    def action_answer(self) -> None:
+        """To what the selected agent waits for, in the inbox."""
+        agent = self.agent
+        self.acts.runs.answer(self._staff[agent.id].item if agent is not None and agent.id in self._staff else "")
+
     def action_prompts(self) -> None:
         """What the selected agent was told, and would be told now."""
-        self.app.room.prompting.open(self._chosen)
+        self.app.room.prompting.open(self._chosen if self.agent is not None else "")
 
     def action_watch(self) -> None:
         """What its newest run says and does, live."""
-        self.app.room.attaching.open(self._chosen, self)
+        if self.agent is None:
+            self.say("No agent is selected: ↑ and ↓ choose one.", "warn")
+        else:
+            self.app.room.attaching.open(self._chosen, self)
 
     def action_turn(self) -> None:
         """To what `o` names: the chart, then the spending, then the facts; beside the facts, one of the two."""
@@ -324,6 +392,8 @@ class AgentsScreen(Screen[None]):
         elif self.focused is not self.roster:
             self._turn_to("")
             self.roster.focus()
+        elif self.filter.is_narrow:
+            self.filter.clear()
         else:
             self.leading.left(self)
 

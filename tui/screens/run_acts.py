@@ -15,6 +15,7 @@ from tui.text import in_words, one_line
 
 if TYPE_CHECKING:
     from tui.screens.attaching import Attaching
+    from tui.screens.leading import Host, Leading
     from tui.screens.run import RunScreen
 
 
@@ -59,40 +60,11 @@ class RunActs:
 
     def kill(self) -> None:
         """End it, after a question."""
-        run = self._screen.run_now
-        if run.status not in RUN_LIVE:
-            self._screen.say(f"{run.name_tag} has ended already.", "warn")
-            return
-        view = self._attaching.view
-        slug, task = view.slug(run.agent_id), view.tables.get(Task, run.task_id)
-        lines = [f"{run.name_tag}  {slug}, {in_words(run.kind)}", "", "Its program and all that it started end now."]
-        if task is not None and task.current_run == run.id:
-            lines += [
-                f"{task.name_tag} {one_line(task.title)} is pending again and offered anew; it costs no attempt.",
-                f"{slug} may take it up again: pause the agent or cancel the task if it should not.",
-            ]  # fmt: skip
-        lines.append("What it wrote on the board stays; what you said and it has not heard is told as not heard.")
-        self._leading.confirm(
-            self._screen, f"End {run.name_tag}?", lines, "End it",
-            lambda: self._leading.send(self._screen, f"{run.name_tag} has ended", "KillRun", run=run.id),
-        )  # fmt: skip
+        ask_to_kill(self._leading, self._screen, self._screen.run_now)
 
     def go_on(self) -> None:
         """A new run with the session of this one, and a remark."""
-        run, agent = self._screen.run_now, self._screen.agent
-        if why := why_not_go_on(run, agent):
-            self._screen.say(why, "warn")
-            return
-        paused = agent is not None and agent.status == AgentStatus.PAUSED
-        what = "what its agent should know or do now; enter queues a run"
-        what += f" and lets {one_line(agent.slug)}, who is paused, work again" if agent is not None and paused else ""
-        self._leading.ask(
-            self._screen, f"go on with {run.name_tag}:", what,
-            lambda text: self._leading.send(
-                self._screen, f"the session of {run.name_tag} goes on in a new run; ] turns to it", "ResumeSession",
-                run=run.id, remark=text.replace(RETURN, "\n"), resume_agent=paused,
-            ),
-        )  # fmt: skip
+        ask_to_go_on(self._leading, self._screen, self._screen.run_now, "; ] turns to it")
 
     def jump(self) -> None:
         """Any other run by its number."""
@@ -163,6 +135,44 @@ class RunActs:
         else:
             ended = "it ended well" if code == 0 else f"it ended with exit code {code}"
             screen.say(f"Back in the room: {ended}. The company went on meanwhile.", "good" if code == 0 else "warn")
+
+
+def ask_to_kill(leading: "Leading", host: "Host", run: Run) -> None:
+    """End a run, after a question that tells what becomes of its task."""
+    if run.status not in RUN_LIVE:
+        host.say(f"{run.name_tag} has ended already.", "warn")
+        return
+    view = leading.view
+    slug, task = view.slug(run.agent_id), view.tables.get(Task, run.task_id)
+    lines = [f"{run.name_tag}  {slug}, {in_words(run.kind)}", "", "Its program and all that it started end now."]
+    if task is not None and task.current_run == run.id:
+        lines += [
+            f"{task.name_tag} {one_line(task.title)} is pending again and offered anew; it costs no attempt.",
+            f"{slug} may take it up again: pause the agent or cancel the task if it should not.",
+        ]  # fmt: skip
+    lines.append("What it wrote on the board stays; what you said and it has not heard is told as not heard.")
+    leading.confirm(
+        host, f"End {run.name_tag}?", lines, "End it",
+        lambda: leading.send(host, f"{run.name_tag} has ended", "KillRun", run=run.id),
+    )  # fmt: skip
+
+
+def ask_to_go_on(leading: "Leading", host: "Host", run: Run, where: str = "") -> None:
+    """A new run with the session of an ended one, and a remark; `where` says how one comes to it."""
+    agent = leading.view.tables.get(AgentRecord, run.agent_id)
+    if why := why_not_go_on(run, agent):
+        host.say(why, "warn")
+        return
+    paused = agent is not None and agent.status == AgentStatus.PAUSED
+    what = "what its agent should know or do now; enter queues a run"
+    what += f" and lets {one_line(agent.slug)}, who is paused, work again" if agent is not None and paused else ""
+    leading.ask(
+        host, f"go on with {run.name_tag}:", what,
+        lambda text: leading.send(
+            host, f"the session of {run.name_tag} goes on in a new run{where}", "ResumeSession",
+            run=run.id, remark=text.replace(RETURN, "\n"), resume_agent=paused,
+        ),
+    )  # fmt: skip
 
 
 def why_not_go_on(run: Run, agent: AgentRecord | None) -> str:

@@ -8,6 +8,7 @@ from core.domain.entities import AgentRecord
 from core.domain.states import AgentStatus, BudgetScope
 from tui.goal_text import first_of
 from tui.panes.composer import WHY
+from tui.screens.agents_runs import RosterRuns
 from tui.screens.budgeting import ask_budget
 from tui.screens.lines_form import LinesForm, Save
 from tui.screens.runner_acts import RunnerActs
@@ -26,6 +27,22 @@ class StaffActs:
         self._screen = screen
         self._leading = leading
         self._runners = RunnerActs(screen, leading)
+        self.runs = RosterRuns(screen, leading)
+
+    def kill(self) -> None:
+        """End its run, after a question."""
+        if (agent := self._agent()) is not None:
+            self.runs.kill(agent)
+
+    def go_on(self) -> None:
+        """Go on with the session of its last run."""
+        if (agent := self._agent()) is not None:
+            self.runs.go_on(agent)
+
+    def nudge(self) -> None:
+        """Wake it, or say something into its run."""
+        if (agent := self._agent()) is not None:
+            self.runs.nudge(agent)
 
     def runner(self) -> None:
         """Change what it runs on."""
@@ -41,7 +58,7 @@ class StaffActs:
         """The selected agent, unless it has retired."""
         agent = self._screen.agent
         if agent is None:
-            self._screen.say("Nobody is selected: n hires.", "warn")
+            self._screen.say("No agent is selected: ↑ and ↓ choose one, n hires.", "warn")
         elif agent.status == AgentStatus.TERMINATED:
             self._screen.say(f"{one_line(agent.name)} has retired; what it did stays on the board.", "warn")
         else:
