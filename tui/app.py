@@ -30,6 +30,7 @@ from tui.personal import Personal
 from tui.projection import HEARTBEATS
 from tui.rendering.isolation import Isolation
 from tui.screens.control import ControlScreen
+from tui.screens.disturbing import CLOSED, WENT_ON
 from tui.screens.ways import Ways, way_bindings
 from tui.text import one_line
 from tui.themes import DEFAULT_THEME, load_themes, usable
@@ -84,6 +85,8 @@ class OpsroomApp(App[None]):
         self._start = start
         self._unfollow: Callable[[], None] | None = None
         self._ended = False
+        self.left = ""  # how the terminal was lost, for the next start; empty where a person left the room
+        self.company_goes_on = False  # whoever runs the app closes the company then
         self._key_queue = KeyQueue(self)
         self._theme_problems = self._take_themes(theme)
         self.room = ControlScreen(company, self._clock, monotonic, runner_kinds)
@@ -149,12 +152,14 @@ class OpsroomApp(App[None]):
         self._look_up_owner()
         self._unfollow = self.company.board.follow(self._hear, after=last)
         self.room.board_loaded()
+        await self.room.disturbing.begin()
         if self._start:
             await self.company.start()
 
     def _hear(self, happened: Sequence[Event]) -> None:
         # no message an event: a thousand a second must not fill the queue that keys go through
         self.room.view.apply(happened)
+        self.room.disturbing.hear(happened)
         if self.room.view.is_dirty:
             self._flushes.resume()
 
@@ -242,6 +247,16 @@ class OpsroomApp(App[None]):
         if agreed:
             self._end_and_exit()
 
+    def hang_up(self, code: int, *, go_on: bool = False) -> None:
+        """The terminal is gone: end with this code. With `go_on` a company at work here stays open, without a room."""
+        if self._ended or self.left:
+            return  # a signal tells of it, and so does the terminal itself
+        company = self.room.view.company
+        at_work = company is not None and company.dispatching and self.company.is_owner
+        self.company_goes_on = go_on and at_work
+        self.left = WENT_ON if self.company_goes_on else CLOSED
+        self.exit(None, code)
+
     async def action_quit(self) -> None:
         """Whatever asks the app to end goes the same way."""
         self.ask_to_leave()
@@ -269,7 +284,14 @@ class OpsroomApp(App[None]):
         held = await self.room.decisions.send_all()
         if held and self.is_running:
             self.notify("sent: " + ", ".join(each.words for each in held), markup=False)
-        if self._unfollow is not None:
-            self._unfollow()
+        news = self.room.disturbing.news
+        if news is not None:
+            news.left(self.left if self.company.is_owner else "")
+        if not self.company_goes_on:
+            if self._unfollow is not None:
+                self._unfollow()
+            if news is not None:
+                await news.close()
         await self.personal.memory.settle()
-        await self.company.close()
+        if not self.company_goes_on:
+            await self.company.close()

@@ -12,6 +12,7 @@ import select
 from typing import IO, Any
 
 from textual.app import App
+from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 
 CATCH_UP_S = 0.2
@@ -53,6 +54,11 @@ class LastingFile:
     def isatty(self) -> bool:
         """Whether it is a terminal."""
         return self._file.isatty()
+
+
+def is_given_away(driver: Driver | None) -> bool:
+    """Whether another program has the terminal now."""
+    return isinstance(driver, RoomDriver) and driver._is_leaving
 
 
 class RoomDriver(LinuxDriver):

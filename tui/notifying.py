@@ -12,12 +12,15 @@ from core.domain.entities import Event, Goal, Run
 from core.domain.inbox import InboxItem
 
 WAITS, DONE, FAILED, STUCK = "waits", "done", "failed", "stuck"
-KINDS = (WAITS, FAILED, STUCK, DONE)
+AWAY = "While you were away"
+DISTURBING = "While you were not to be disturbed"
 TOGETHER_MS = 5_000  # after a telling, what comes within this is told together
 EACH_MOST = 3  # more than so many are told as one
 _NAMED = 5
 _HELD_MOST = 2_000  # things; beyond that they are only counted
 _ENDS = {"GoalAccepted": DONE, "GoalFailed": FAILED}
+ENDING_KINDS = (*_ENDS, "RunFinished")
+"""The kinds of events of which some tell something by themselves (`tells`)."""
 _WORDS = {"goals": "goal", "tasks": "task", "rounds": "round", "agents": "agent", "company": "company", "runs": "run"}
 
 
@@ -76,7 +79,7 @@ class Watch:
         """How far it has looked."""
         return Mark(self._event, frozenset(self._known))
 
-    def hear(self, events: Sequence[Event]) -> None:
+    def hear(self, events: Iterable[Event]) -> None:
         """Take in what happened; what was heard before is left out."""
         for event in events:
             if event.id > self._event:
@@ -111,7 +114,7 @@ def _about(event: Event) -> str:
 
 
 def _of_item(item: InboxItem) -> Notice:
-    return Notice(f"item:{item.id}", WAITS, tag_of(item), f"{item.title}: {item.why}", item.entity)
+    return Notice(f"item:{item.id}", WAITS, tag_of(item), f"{item.title} — {item.why}", item.entity)
 
 
 def tag_of(item: InboxItem) -> str:
@@ -205,7 +208,7 @@ class Gathering:
     def due(self, now: int, *, quiet: bool, waiting: Collection[str]) -> list[Telling]:
         """What is to be told now (ms); what waits no more (ids of the inbox) is not told."""
         if quiet:
-            self.since = self.since or "While you were not to be disturbed"
+            self.since = self.since or DISTURBING
         if quiet or now < self._until:
             return []
         since, self.since = self.since, ""
@@ -225,7 +228,6 @@ class Gathering:
         return Mark(min([mark.event, *(event - 1 for event in untold)]), mark.items - items)
 
 
-AWAY = "While you were away"
 _TITLES = {WAITS: "waits for you", DONE: "is done", FAILED: "has failed", STUCK: "was stuck"}
 
 
@@ -254,3 +256,34 @@ def _counted(notices: Sequence[Notice]) -> Iterator[str]:
         if count:
             named = ", ".join(tags[:_NAMED]) + (" …" if len(tags) > _NAMED else "")
             yield f"{count} {single if count == 1 else several} ({named})"
+
+
+# ------------------------------------------------------------- all three for one subscriber
+
+
+class Subscriber:
+    """Who is told: each thing once, also over restarts if its mark is kept."""
+
+    def __init__(self, mark: Mark | None, *, skips_yours: bool = True) -> None:
+        self._watch = Watch(mark)
+        self.gathering = Gathering(skips_yours, AWAY if mark is not None else "")
+
+    @property
+    def mark(self) -> Mark:
+        """How far it was told."""
+        return self.gathering.mark(self._watch.mark)
+
+    def hear(self, events: Iterable[Event]) -> None:
+        """Take in what happened."""
+        self._watch.hear(events)
+
+    def look(
+        self, items: Sequence[InboxItem], goals: Mapping[int, Goal], runs: Mapping[int, Run], now: int, *, quiet: bool
+    ) -> list[Telling]:
+        """What it is to be told now (ms)."""
+        self.gathering.take(self._watch.look(items, goals, runs))
+        if not self.gathering.held:
+            # also the end of a time in which nobody was to be disturbed, and of being away
+            self.gathering.since = DISTURBING if quiet else ""
+            return []
+        return self.gathering.due(now, quiet=quiet, waiting={item.id for item in items})

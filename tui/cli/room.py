@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import signal
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,6 +47,7 @@ async def _open(folder: Path, config: Config, pace_ms: int | None, start: bool) 
     from core.company import OpenCompany
     from core.server.doors import Doors
     from tui.app import OpsroomApp
+    from tui.cli.going_on import go_on
     from tui.cli.working import runners_of
     from tui.personal import Personal
 
@@ -57,41 +59,49 @@ async def _open(folder: Path, config: Config, pace_ms: int | None, start: bool) 
         if start:
             await company.execute(StartCompany())
         app = OpsroomApp(company, runner_kinds=runner_kinds(config), personal=personal)
-        _leave_on_signals(app)
+        goes_on = personal.settings.when_terminal_closes == "go on"
+        _leave_on_signals(app, goes_on)
     except BaseException:
         await company.close()
         raise
     # From here on the app starts and ends the company. Runs may want a way to the board as soon as they start.
     async with Doors(company) as doors:
-        jobs = [
-            asyncio.create_task(_serve(company, app, doors), name="socket"),
-            asyncio.create_task(_leave_with_the_terminal(app), name="terminal"),
-        ]
+        serving = asyncio.create_task(_serve(company, app, doors), name="socket")
+        jobs = [serving, asyncio.create_task(_leave_with_the_terminal(app, goes_on), name="terminal")]
         try:
             await app.run_async()
         finally:
+            has_socket = serving.done()
             for job in jobs:
                 job.cancel()
             await asyncio.gather(*jobs, return_exceptions=True)
+        if app.company_goes_on:
+            try:
+                await go_on(company, doors, app.room.disturbing.news, has_socket=has_socket)
+            finally:
+                await company.close()
+            return Exit.HUNG_UP
     if not app.return_code:
         say(f"Come back with: opsroom {quoted(folder)}")
     return app.return_code or Exit.OK
 
 
-def _leave_on_signals(app: "OpsroomApp") -> None:
-    """A closed terminal or a polite kill ends the room whole: the terminal is restored and no run is left behind."""
+def _leave_on_signals(app: "OpsroomApp", goes_on: bool) -> None:
+    """A polite kill ends the room whole: the terminal is restored and no run is left behind. So does a closed
+    terminal, unless the company is to go on.
+    """
     loop = asyncio.get_running_loop()
-    for number, code in ((signal.SIGTERM, Exit.TERMINATED), (signal.SIGHUP, Exit.HUNG_UP)):
-        loop.add_signal_handler(number, app.exit, None, int(code))
+    loop.add_signal_handler(signal.SIGTERM, app.exit, None, int(Exit.TERMINATED))
+    loop.add_signal_handler(signal.SIGHUP, partial(app.hang_up, int(Exit.HUNG_UP), go_on=goes_on))
 
 
-async def _leave_with_the_terminal(app: "OpsroomApp") -> None:
+async def _leave_with_the_terminal(app: "OpsroomApp", goes_on: bool) -> None:
     """A terminal can be closed without a signal, e.g. when `make` leads its session."""
     from tui.driver import is_gone
 
     while not is_gone(sys.stdin.fileno()):  # noqa: ASYNC110 - no event tells of it
         await asyncio.sleep(_TERMINAL_S)
-    app.exit(None, int(Exit.HUNG_UP))
+    app.hang_up(int(Exit.HUNG_UP), go_on=goes_on)
 
 
 async def _serve(company: "OpenCompany", app: "OpsroomApp", doors: "Doors") -> None:

@@ -22,6 +22,7 @@ class Standing:
     now: int = 0
     due_in_ms: int | None = None
     owner_pid: int | None = None  # of another room, when this one only follows
+    quiet: str = ""  # that nobody is to be disturbed, in words
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +130,8 @@ def _parts(view: Projection, standing: Standing) -> list[_Part]:
         parts.append(_Part(4, said(runs, tone)))
     cost = with_unknown(money(totals.cost_micros), totals.without_cost, short=True)
     parts.append(_Part(3, said(f"{tokens(totals.tokens)} · {cost}")))
+    if standing.quiet:
+        parts.append(_Part(2, said(standing.quiet, "warn")))
     parts.append(_role(standing))
     return parts
 
