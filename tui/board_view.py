@@ -4,13 +4,14 @@ Pure: from the room's memory to lines. `board_view_cells` tells what stands in t
 for what.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeVar
+from operator import attrgetter, itemgetter
+from typing import Any, NamedTuple, TypeVar
 
 from core.domain.entities import Entity, Goal, Round, Task
 from core.domain.states import TASK_FINAL, GoalStatus, RoundStatus, TaskStatus
-from tui.board_look import BoardLook, Name
+from tui.board_look import BoardLook, Group, Name
 from tui.filtering import Filter
 from tui.projection import Projection
 from tui.tree import ENDED, Node, Way, kept_of, nodes, shows_goal
@@ -25,84 +26,82 @@ class Used(NamedTuple):
 
 UNUSED = Used()
 T = TypeVar("T", Goal, Task)
-_STATUS_ORDER = (
+_STATUS = (
     TaskStatus.WAITING_HUMAN, TaskStatus.BLOCKED, TaskStatus.REVIEW, TaskStatus.WORKING, TaskStatus.CLAIMED,
     TaskStatus.PENDING, TaskStatus.DRAFT, TaskStatus.DONE, TaskStatus.FAILED, TaskStatus.CANCELLED,
 )  # fmt: skip
-_GOAL_ORDER = (
+_GOAL = (
     GoalStatus.DRAFT, GoalStatus.REPORTING, GoalStatus.ACTIVE, GoalStatus.PLANNING, GoalStatus.DONE,
     GoalStatus.FAILED, GoalStatus.CANCELLED, GoalStatus.ARCHIVED,
 )  # fmt: skip
+_STATUS_ORDER: dict[str, int] = {status: place for place, status in enumerate(_STATUS)}
+_GOAL_ORDER: dict[str, int] = {status: place for place, status in enumerate(_GOAL)}
+_OF_TASKS_ALONE: tuple[Name, ...] = ("round", "priority", "waits")
+_ID, _FIRST = attrgetter("id"), itemgetter(0)
 Key = tuple[int, str]
 """What is compared: a number, or a word at the number 0."""
 
 
 def value_of(view: Projection, thing: Goal | Task, name: Name, used: Used = UNUSED) -> Key | None:
     """What a thing is sorted by in a column; None where it has nothing there."""
-    match name:
-        case "number":
-            return thing.id, ""
-        case "title":
-            return 0, thing.title.casefold()
-        case "since":
-            return -thing.updated_at, ""  # the longest time is the greatest
-        case "age":
-            return -thing.created_at, ""
-        case "runs":
-            return (used.runs, "") if used.runs else None
-        case "cost":
-            return (used.cost_micros, "") if used.cost_micros else None
-        case _ if isinstance(thing, Goal):
-            return _of_goal(thing, name)
-        case _:
-            assert isinstance(thing, Task)
-            return _of_task(view, thing, name)
+    return (_GOAL_KEYS if isinstance(thing, Goal) else _TASK_KEYS)[name](view, thing, used)
 
 
-def _of_goal(goal: Goal, name: Name) -> Key | None:
-    match name:
-        case "status":
-            return _GOAL_ORDER.index(goal.status), ""
-        case "who":
-            return 0, goal.created_by
-        case "goal":
-            return goal.id, ""
-        case _:
-            return None
+def _none(_view: Projection, _thing: Any, _used: Used) -> None:
+    return None
 
 
-def _of_task(view: Projection, task: Task, name: Name) -> Key | None:
-    match name:
-        case "status":
-            return _STATUS_ORDER.index(task.status), ""
-        case "who":
-            slug = view.slug(task.assignee_id)
-            return (0, slug) if slug else None
-        case "goal":
-            return task.goal_id, ""
-        case "round":
-            round_ = view.tables.get(Round, task.round_id)
-            return (round_.number, "") if round_ else None
-        case "priority":
-            return task.priority, ""
-        case "waits":
-            return (task.open_deps, "") if task.open_deps else None
-        case _:
-            raise AssertionError(name)
+def _of_agent(view: Projection, task: Task, _used: Used) -> Key | None:
+    slug = view.slug(task.assignee_id)
+    return (0, slug) if slug else None
+
+
+def _of_round(view: Projection, task: Task, _used: Used) -> Key | None:
+    round_ = view.tables.get(Round, task.round_id)
+    return (round_.number, "") if round_ else None
+
+
+_Keys = dict[Name, Callable[[Projection, Any, Used], Key | None]]
+_BOTH: _Keys = {
+    "number": lambda _view, thing, _used: (thing.id, ""),
+    "title": lambda _view, thing, _used: (0, thing.title.casefold()),
+    "since": lambda _view, thing, _used: (-thing.updated_at, ""),  # the longest time is the greatest
+    "age": lambda _view, thing, _used: (-thing.created_at, ""),
+    "runs": lambda _view, _thing, used: (used.runs, "") if used.runs else None,
+    "cost": lambda _view, _thing, used: (used.cost_micros, "") if used.cost_micros else None,
+}
+_TASK_KEYS: _Keys = {
+    **_BOTH,
+    "status": lambda _view, task, _used: (_STATUS_ORDER[task.status], ""),
+    "who": _of_agent,
+    "goal": lambda _view, task, _used: (task.goal_id, ""),
+    "round": _of_round,
+    "priority": lambda _view, task, _used: (task.priority, ""),
+    "waits": lambda _view, task, _used: (task.open_deps, "") if task.open_deps else None,
+}
+_GOAL_KEYS: _Keys = {
+    **_BOTH,
+    "status": lambda _view, goal, _used: (_GOAL_ORDER[goal.status], ""),
+    "who": lambda _view, goal, _used: (0, goal.created_by),
+    "goal": lambda _view, goal, _used: (goal.id, ""),
+    **dict.fromkeys(_OF_TASKS_ALONE, _none),
+}
 
 
 def in_order(view: Projection, things: Iterable[T], look: BoardLook, used: Mapping[str, Used]) -> list[T]:
     """By the column of the look: what has nothing in it comes last both ways, equals stand by their numbers."""
-    told: list[tuple[Key, T]] = []
-    empty: list[T] = []
-    for thing in sorted(things, key=lambda each: each.id):
-        value = value_of(view, thing, look.sort, used.get(ref_of(thing), UNUSED))
-        if value is None:
-            empty.append(thing)
-        else:
-            told.append((value, thing))
-    told.sort(key=lambda each: each[0], reverse=look.descending)  # equals keep their order, also in reverse
-    return [thing for _, thing in told] + empty
+    ordered = sorted(things, key=_ID)
+    if not ordered or look.sort == "number":
+        return ordered[::-1] if look.descending else ordered
+    key_of = (_GOAL_KEYS if isinstance(ordered[0], Goal) else _TASK_KEYS)[look.sort]
+    if look.sort in ("runs", "cost"):
+        told = [(key_of(view, thing, used.get(ref_of(thing), UNUSED)), thing) for thing in ordered]
+    else:
+        told = [(key_of(view, thing, UNUSED), thing) for thing in ordered]
+    named = [pair for pair in told if pair[0] is not None]
+    named.sort(key=_FIRST, reverse=look.descending)  # equals keep their order, also in reverse
+    found = [thing for _, thing in named]
+    return found + [thing for key, thing in told if key is None] if len(found) < len(told) else found
 
 
 def ref_of(thing: Goal | Task) -> str:
@@ -117,6 +116,15 @@ class Lines:
     nodes: Sequence[Node]
     counts: Mapping[str, int] = field(default_factory=dict)
     tasks: int = 0
+
+
+_GROUP_OF: dict[Group, Callable[[Task], str]] = {
+    "": lambda _task: "",
+    "status": lambda task: f"status:{task.status}",
+    "who": lambda task: f"agent:{task.assignee_id}" if task.assignee_id else "nobody:",
+    "round": lambda task: f"round:{task.round_id}" if task.round_id else "no-round:",
+    "goal": lambda task: f"goal:{task.goal_id}",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +169,9 @@ class BoardView:
         groups: dict[str, list[Task]] = {}
         if self.look.group == "goal":
             groups = {f"goal:{goal.id}": [] for goal in goals}  # also those without a task yet
+        group_of = _GROUP_OF[self.look.group]
         for task in tasks:
-            groups.setdefault(self.group_of(task), []).append(task)
+            groups.setdefault(group_of(task), []).append(task)
         found: list[Node] = []
         order = groups if self.look.group == "goal" else sorted(groups, key=self._group_order)
         for ref in order:
@@ -174,23 +183,13 @@ class BoardView:
 
     def group_of(self, task: Task) -> str:
         """The reference of the group that a task is in; things where it can be, else e.g. `status:blocked`."""
-        match self.look.group:
-            case "status":
-                return f"status:{task.status}"
-            case "who":
-                return f"agent:{task.assignee_id}" if task.assignee_id else "nobody:"
-            case "round":
-                return f"round:{task.round_id}" if task.round_id else "no-round:"
-            case "goal":
-                return f"goal:{task.goal_id}"
-            case _:
-                return ""
+        return _GROUP_OF[self.look.group](task)
 
     def _group_order(self, ref: str) -> tuple[bool, int, int, str]:
         kind, _, name = ref.partition(":")
         match kind:
             case "status":
-                return False, _STATUS_ORDER.index(TaskStatus(name)), 0, ""
+                return False, _STATUS_ORDER[name], 0, ""
             case "agent":
                 return False, 0, 0, self.view.slug(int(name))
             case "round":

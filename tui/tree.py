@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from core.domain.entities import Goal, Round, Task
 from core.domain.states import GOAL_FINAL, TASK_FINAL, GoalStatus, RoundStatus
@@ -11,8 +12,7 @@ from tui.projection import Projection
 ENDED = GOAL_FINAL | {GoalStatus.ARCHIVED}
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(NamedTuple):
     """One line: the thing's reference, how deep it is, whether anything is below it, and whether that shows."""
 
     ref: str
