@@ -38,6 +38,7 @@ class Disturbing:
         before = await self.news.begin()
         if before is not None and before.left_at:
             room.say(f"⚠ {how_it_was_left(before, room.now(), room.company.is_owner)}", "warn")
+        self.look()
 
     def hear(self, events: Sequence[Event]) -> None:
         """Take in what happened."""
