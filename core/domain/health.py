@@ -22,7 +22,7 @@ class Health(StrEnum):
 
 STATES = (
     "asks", "needs you", "budget", "plan", "queued", "claimed", "cooling", "stopped", "blocked", "silent", "fails",
-    "in circles", "cannot run", "no runner", "run paused",
+    "in circles", "cannot run", "no runner",
 )  # fmt: skip
 """What a `Condition` may say more exactly than by its group."""
 
@@ -95,7 +95,7 @@ def _at_work(facts: AgentFacts, now: int) -> Iterator[Condition]:
         yield Condition(Health.STUCK, "silent", f"no sign of life of {silent[0].name_tag} for {_lasted(now - last)}")
     if paused and len(paused) == len(runs):
         since = _lasted(now - (paused[0].paused_at or now))
-        yield Condition(Health.PAUSED, "run paused", f"you paused {paused[0].name_tag} {since} ago")
+        yield Condition(Health.PAUSED, "paused", f"you paused {paused[0].name_tag} {since} ago")
     if runs:
         yield Condition(Health.WORKING, "working", "")
 

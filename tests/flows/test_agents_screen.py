@@ -199,7 +199,7 @@ async def test_an_agent_is_hired_in_a_form(tmp_path: Path, picture: Picture, siz
             hired = await agent(office, "scout")
             assert (hired.name, hired.role, hired.manager_id) == ("Milo", "executor", (await agent(office, "ceo")).id)
             assert "scout is hired" in shown(app)
-            assert "scout" in [row.cells[1] for row in screen.roster.rows]
+            assert "scout" in [row.cells[0] for row in screen.roster.rows]
 
 
 async def test_what_was_written_is_kept_and_what_was_refused_is_told(tmp_path: Path, picture: Picture) -> None:

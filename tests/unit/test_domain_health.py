@@ -43,7 +43,7 @@ TABLE: list[tuple[str, dict[str, Any], Health, str, str]] = [
     ("at work for an agent that was paused", {"live": [run()], "agent": PAUSED}, Health.WORKING, "working", ""),
     ("its run asks", {"live": [run()], "items": ASKED}, Health.WAITING, "asks", "R7 waits for your word on Q3"),
     ("one of two is paused", {"live": [run(), run(8, paused_at=NOW)]}, Health.WORKING, "working", ""),
-    ("its only run is paused", {"live": [run(paused_at=NOW - 3 * MINUTE)]}, Health.PAUSED, "run paused",
+    ("its only run is paused", {"live": [run(paused_at=NOW - 3 * MINUTE)]}, Health.PAUSED, "paused",
      "you paused R7 3m ago"),
     ("its run is silent", {"live": [SILENT]}, Health.STUCK, "silent", "no sign of life of R7 for 2m"),
     ("one of two is silent", {"live": [SILENT, run(8)]}, Health.WORKING, "working", ""),

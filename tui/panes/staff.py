@@ -24,7 +24,7 @@ from tui.widgets.rows import Cell, Column, Row
 ROSTER = (
     Column("agent", tree=True, width=15),
     Column("state", width=11),
-    Column("what it does or waits for", min_width=12),
+    Column("what it does or waits for", min_width=6),
     Column("role", width=11, drop_below=96),
     Column("today", width=7, align="right", drop_below=52),
     Column("14 days", width=14, drop_below=100),
