@@ -1,9 +1,9 @@
 """Why a thing is where it is and what happens next, in the words of a person. Pure; no Textual."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core.domain.entities import AgentRecord, Company, Goal, Output, Round, Run, Task, Turn
+from core.domain.actors import HUMAN
+from core.domain.entities import AgentRecord, Approval, Company, Entity, Goal, Output, Round, Run, Task, Turn
 from core.domain.goals import is_reviewed
 from core.domain.guardrails import GuardAction
 from core.domain.inbox import InboxItem
@@ -22,18 +22,12 @@ from core.domain.states import (
     TaskStatus,
     TurnOutcome,
 )
-from tui.text import ago, in_words, left, one_line
+from tui.explaining_people import WITHOUT_YOU, of_agent, of_question
+from tui.explanation import Explanation
+from tui.text import ago, counted, in_words, left, one_line
 
 if TYPE_CHECKING:
     from tui.projection import Projection
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """`why` it is here, and what happens `next` without and with you."""
-
-    why: str
-    next: str = ""
 
 
 _RUN_KINDS = {
@@ -56,8 +50,13 @@ _RUN_KINDS = {
 
 def explain(view: "Projection", ref: str, now: int) -> Explanation:
     """What `ref` (e.g. `task:12`) waits for, and what comes next."""
-    thing = view.find(ref)
+    thing: Entity | None = view.find(ref)
+    kind, _, number = ref.partition(":")
+    if kind == "approval" and number.isdecimal():
+        thing = view.tables.get(Approval, int(number))
     match thing:
+        case Approval():
+            return of_question(view, thing, now)
         case Goal():
             said = _goal(view, thing, now)
         case Task():
@@ -65,9 +64,7 @@ def explain(view: "Projection", ref: str, now: int) -> Explanation:
         case Round():
             said = _round(view, thing, now)
         case AgentRecord():
-            state = f"{thing.role}: {view.agent_state(thing, now)}"
-            why = why_left(view, thing)
-            said = Explanation(f"{state} because: {why}" if why else state, _runs(view, now, agent=thing.id))
+            said = of_agent(view, thing, now, _runs(view, now, agent=thing.id))
         case Company():
             said = _company(view, thing)
         case _:
@@ -78,7 +75,26 @@ def explain(view: "Projection", ref: str, now: int) -> Explanation:
     is_discussed = isinstance(thing, Goal) and thing.status == GoalStatus.PLANNING and said.next
     if (held := view.held.get(ref)) and not is_discussed:
         return Explanation(said.why, f"held back at the last tick: {held}")
-    return said
+    return Explanation(said.why, _standing_still(view, thing) or said.next)
+
+
+def _standing_still(view: "Projection", thing: Entity | None) -> str:
+    """Why nothing of it begins although it is its turn; empty where that is not so."""
+    goal = thing if isinstance(thing, Goal) else view.find(f"goal:{getattr(thing, 'goal_id', 0)}")
+    at_work = isinstance(thing, Task) and thing.status in _IS_GOING
+    at_work |= isinstance(thing, Round) and thing.status in (RoundStatus.OPEN, RoundStatus.REVIEWING)
+    at_work |= isinstance(thing, Goal) and thing.status in (GoalStatus.PLANNING, GoalStatus.ACTIVE)
+    if thing is None or not at_work or (isinstance(thing, Task) and thing.plan_until is not None):
+        return ""
+    about = {Task: "task_id", Round: "round_id", Goal: "goal_id"}[type(thing)]
+    if any(getattr(run, about) == thing.id and run.status != RunStatus.QUEUED for run in view.live_runs):
+        return ""
+    if isinstance(goal, Goal) and goal.paused_at is not None:
+        return "" if goal is thing else f"{goal.name_tag} is paused: no run starts for it until it is resumed"
+    company = view.company
+    if company is not None and not company.dispatching:
+        return f"the company is stopped: {view.keymap.shown('start')} starts it, until then no run begins"
+    return ""
 
 
 def why_left(view: "Projection", agent: AgentRecord) -> str:
@@ -86,16 +102,8 @@ def why_left(view: "Projection", agent: AgentRecord) -> str:
     return "" if agent.status == AgentStatus.ACTIVE else one_line(view.left.get(agent.id, ""))
 
 
-_WITHOUT_YOU: dict[str, str] = {
-    ApprovalKind.RED_LINE: "the act is held: nothing of it is done before you decide",
-    ApprovalKind.GOAL_CHANGE: "the goal stays as it is, and nothing is planned before you decide",
-    ApprovalKind.CHALLENGE: "the decision stands until you decide",
-    ApprovalKind.EXCHANGE: "their last word wakes nobody before you decide",
-    ApprovalKind.BUDGET: "nothing that it would pay for starts before you decide",
-    ApprovalKind.MAIL: "the others go on; your answer wakes who asked",
-    ApprovalKind.AUTONOMY: "the drafts of the CEO wait for you, as at stage A",
-}
-_TELLS_ITSELF = frozenset({"plan", "stalled", "exploring"})
+_TELLS_ITSELF = frozenset({"plan", "stalled", "exploring", "blocked"})
+_IS_GOING = frozenset({TaskStatus.PENDING, TaskStatus.CLAIMED, TaskStatus.WORKING, TaskStatus.REVIEW})
 
 
 def _waiting(item: InboxItem, said: Explanation) -> Explanation:
@@ -104,15 +112,18 @@ def _waiting(item: InboxItem, said: Explanation) -> Explanation:
         return said
     if item.kind == ApprovalKind.RED_LINE and said.why.startswith("red line "):
         line = said.why.replace(f" ({GuardAction.PAUSE_AND_ESCALATE})", "").rstrip(".")
-        return Explanation(f"{line}; silence never approves", _WITHOUT_YOU[item.kind])
+        return Explanation(f"{line}; silence never approves", WITHOUT_YOU[item.kind])
     return Explanation(
-        item.why, _WITHOUT_YOU.get(item.kind) or (said.next if item.why == said.why else "it waits for you")
+        item.why, WITHOUT_YOU.get(item.kind) or (said.next if item.why == said.why else "it waits for you")
     )
 
 
 def _company(view: "Projection", company: Company) -> Explanation:
     if company.dispatching:
-        return Explanation("started: runs are dispatched")
+        live = len(view.live_runs)
+        return Explanation(
+            "started: runs are dispatched", f"{counted(live, 'run')} at work or queued; the clock ticks on"
+        )
     return Explanation(
         company.stop_reason or "stopped", f"{view.keymap.shown('start')} starts it: until then no run begins"
     )
@@ -248,10 +259,13 @@ def _task(view: "Projection", task: Task, now: int) -> Explanation:
         why = f"{nth}{who}'s plan stands open for objection, {left(now, task.plan_until)} left"
         return Explanation(why, "silence lets it run: the work goes on when the time is up")
     match task.status:
+        case TaskStatus.DRAFT if task.round_id is not None and task.reason:
+            by = "you" if task.created_by == HUMAN else task.created_by
+            return Explanation(f"sent back to {by}: {one_line(task.reason)}", f"{by} may change it and offer it again")
         case TaskStatus.DRAFT:
             return Explanation("a draft", f"it becomes part of a round when G{task.goal_id} is at work")
         case TaskStatus.PENDING if task.open_deps:
-            names = ", ".join(f"{cause.name_tag} ({cause.status})" for cause in view.waits_for(task))
+            names = ", ".join(f"{cause.name_tag} ({in_words(cause.status)})" for cause in view.waits_for(task))
             return Explanation(f"it waits for {names or f'{task.open_deps} other tasks'}", "then it is offered")
         case TaskStatus.PENDING:
             shown = f"on offer, shown {task.broadcasts} of {BROADCASTS_BEFORE_ROUTER} times"
@@ -263,11 +277,13 @@ def _task(view: "Projection", task: Task, now: int) -> Explanation:
         case TaskStatus.REVIEW:
             return _in_review(view, task, now)
         case TaskStatus.BLOCKED:
-            return Explanation(f"blocked ({task.block_kind}): {task.reason}", "it goes on when it is unblocked")
+            return Explanation(
+                f"blocked ({in_words(task.block_kind)}): {task.reason}", "it goes on when it is unblocked"
+            )
         case TaskStatus.WAITING_HUMAN:
             return Explanation(task.reason or "it waits for you", "it goes on when you have answered")
         case _:
-            return Explanation(task.reason or f"it is {task.status}", "nothing: it is over")
+            return Explanation(task.reason or f"it is {in_words(task.status)}", "nothing: it is over")
 
 
 _OBJECTED = " objects (comment "
@@ -287,7 +303,8 @@ def _in_review(view: "Projection", task: Task, now: int) -> Explanation:
             ruling = _runs(view, now, task=task.id, kind=RunKind.RULE)
             return Explanation(f"disputed: {one_line(task.reason)}", ruling or "the coordinator rules")
         case _:
-            return Explanation("handed in; it needs the verdict of somebody who never ran it", reviewer)
+            why = "handed in; it needs the verdict of somebody who never ran it"
+            return Explanation(why, reviewer or "a reviewer is called at the next tick")
 
 
 def _held_by(view: "Projection", task: Task, who: str, run: Run | None, now: int) -> Explanation:

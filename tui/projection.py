@@ -45,7 +45,8 @@ from core.domain.states import (
     TaskStatus,
 )
 from tui.came_back import CameBack
-from tui.explaining import Explanation, explain
+from tui.explaining import explain
+from tui.explanation import Explanation
 from tui.keymap import USUAL
 from tui.meanwhile import Meanwhile
 
