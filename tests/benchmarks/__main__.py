@@ -1,16 +1,17 @@
-"""`python -m tests.benchmarks [claims] [group_commit] [tick] [paint]`: all of them without a name."""
+"""`python -m tests.benchmarks [claims] [group_commit] [tick] [paint] [feeling]`: all of them without a name."""
 
 import sys
 import tempfile
 from pathlib import Path
 
-from tests.benchmarks import claims, group_commit, paint, tick
+from tests.benchmarks import claims, feeling, group_commit, paint, tick
 
 PARTS = {
     "claims": claims.measure,
     "group_commit": group_commit.measure,
     "tick": tick.measure,
     "paint": paint.measure,
+    "feeling": feeling.measure,
 }
 
 

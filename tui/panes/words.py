@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 
+from rich.cells import cell_len
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
@@ -33,7 +34,14 @@ def put(where: Static, content: Content, *, layout: bool = False) -> None:
     """Show something else; what looks the same is not painted again. `layout` when its height may change."""
     shown = where.content
     if not isinstance(shown, Content) or not content.is_same(shown):
-        where.update(content, layout=layout)
+        same = isinstance(shown, Content) and _height(shown, where) == _height(content, where) > 0
+        where.update(content, layout=layout and not same)
+
+
+def _height(content: Content, where: Static) -> int:
+    """Its lines there; 0 where that is not certain. A new layout draws the whole screen anew: each key paid for it."""
+    lines = content.plain.split("\n")
+    return len(lines) if all(cell_len(each) <= where.content_size.width for each in lines) else 0
 
 
 def entitle(where: Widget, title: Content) -> None:
