@@ -10,9 +10,12 @@ from textual.content import Content
 from core.domain.inbox import InboxItem
 from core.domain.states import ApprovalKind
 from tui import signs
+from tui.filter_line import FilterLine
+from tui.filter_words import Values
+from tui.panes.inbox_filter import INBOX_KEYS
 from tui.panes.words import clock_time, entitle
 from tui.signs import Look
-from tui.text import ago, left
+from tui.text import ago, left, one_line
 from tui.widgets.rows import Cell, Column, Row, Rows
 
 COLUMNS = (
@@ -22,6 +25,7 @@ COLUMNS = (
     Column("since", width=4, align="right", drop_below=44),
 )
 LETTERS = {"goal": "G", "task": "T", "round": "N", "agent": "A", "run": "R"}
+EMPTY = "Nothing waits for you."
 GONE = "over"
 """The kind of an item that somebody decided while it was under the cursor."""
 _OVER: Look = ("✓", "over", "dim")
@@ -46,16 +50,21 @@ class Around:
 class InboxPane(Vertical):
     """A list of items under a title that counts them."""
 
-    def __init__(self) -> None:
+    def __init__(self, facts: Callable[[InboxItem], tuple[str, Values]]) -> None:
+        """`facts` tells of an item by what it can be filtered."""
         super().__init__(id="inbox", classes="pane")
         entitle(self, Content("Inbox"))
+        self._facts = facts
+        self._shown: tuple[Sequence[InboxItem], int, Around] = ((), 0, Around())
         self._items: dict[str, InboxItem] = {}
         self._entities: dict[str, str] = {}
-        self.list = Rows(*COLUMNS, empty="Nothing waits for you.", id="inbox-rows")
+        self.list = Rows(*COLUMNS, empty=EMPTY, id="inbox-rows")
+        self.filter = FilterLine(INBOX_KEYS, lambda: self.list, lambda: self.show(*self._shown), id="inbox-filter")
 
     def compose(self) -> ComposeResult:
-        """The list is all there is."""
+        """The list; below it the line of the filter while there is one."""
         yield self.list
+        yield self.filter
 
     @property
     def item(self) -> InboxItem | None:
@@ -69,6 +78,13 @@ class InboxPane(Vertical):
 
     def show(self, items: Sequence[InboxItem], now: int, around: Around) -> None:
         """Show these items; the cursor stays on its item, or on what became of it."""
+        self._shown = (items, now, around)
+        everything = items
+        if self.filter.is_narrow:
+            items = [item for item in items if item.kind == GONE or self.filter.fits(*self._facts(item))]
+            self.list.empty = self.filter.nothing
+        elif everything or self.list.empty == self.filter.nothing:
+            self.list.empty = EMPTY
         before = self.list.cursor_id
         was_about = self._entities.get(before or "")
         self._items = {item.id: item for item in items}
@@ -78,13 +94,22 @@ class InboxPane(Vertical):
             heir = next((item.id for item in items if item.entity == was_about), None)
             if heir is not None:
                 self.list.move_to(heir)
-        self._entitle(items, around)
+        self._entitle(everything, around)
+
+    def reveal(self, item_id: str) -> bool:
+        """Put the cursor on an item, past a filter that hides it; False when it is not in the list."""
+        if self.filter.is_narrow and item_id not in self._items:
+            self.filter.clear()
+        return self.list.move_to(item_id)
 
     def _entitle(self, items: Sequence[InboxItem], around: Around) -> None:
         waiting = [item for item in items if item.kind != GONE and item.id not in around.asleep]
         urgent = any(item.urgent for item in waiting)
         count = (f" {len(waiting)} ", "reverse bold $text-error" if urgent else "reverse bold $text-warning")
         parts: list[str | tuple[str, str]] = ["Inbox ", count] if waiting else ["Inbox"]
+        if self.filter.is_narrow:
+            told = f" · {len(self._items)} shown  / {one_line(self.filter.value.strip())}"
+            parts.append((told, "$text-primary"))
         if self.list.marked:
             parts.append((f" {len(self.list.marked)} marked", "bold $text-accent"))
         if around.asleep:
@@ -117,7 +142,7 @@ def _look(item: InboxItem, now: int, around: Around, *, held: bool) -> Look:
         return signs.HELD
     if item.id in around.asleep:
         until = around.asleep[item.id]
-        return "z", "changes" if until is None else clock_time(until), "dim"
+        return "z", "changes" if until is None else clock_time(until)[:5], "dim"
     sign, word, tone = signs.of_item(item)
     if item.until is not None:
         word = f"{word} {left(now, item.until)}"

@@ -7,12 +7,14 @@ question that it became.
 import json
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from core.company import OpenCompany
-from core.domain.entities import AgentRecord, Approval, Comment
+from core.domain.entities import AgentRecord, Approval, Comment, Task
 from core.domain.mentions import PERSON, named_in
 from core.domain.states import ApprovalKind, ApprovalStatus, CommentKind
+from tui.filter_words import Keys, Values
 from tui.panes.aid import names
 from tui.panes.discussion import comment_block, person
 from tui.panes.words import clock_time
@@ -28,19 +30,49 @@ _WORDS = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Mailed:
+    """One mail with its answer, as it is drawn, and what it can be filtered by."""
+
+    blocks: tuple[Block, ...]
+    text: str
+    values: Values
+
+
+MAIL_KEYS: Keys = {"is": ("waiting", "answered", "inform"), "from": (), "to": (), "goal": (), "task": ()}
+"""What mail can be filtered by; `from` and `to` are names, a person is `you`."""
+
+
 async def read_mail(company: OpenCompany, view: Projection, ref: str) -> list[Block]:
     """The mail of a goal or task; of an agent, to and from it; of the company, all."""
+    return [block for each in await read_mailed(company, view, ref) for block in each.blocks]
+
+
+async def read_mailed(company: OpenCompany, view: Projection, ref: str) -> list[Mailed]:
+    """The same, mail by mail, newest first."""
     mails = await _mails(company, view, ref)
     answered = await _answered(company, view, mails)
     agents = frozenset(names(view))
-    blocks = []
+    found = []
     for mail in mails:
         answer = answered.get(mail.id)
-        blocks.append(_block(view, mail, agents, mail.id in answered))
+        blocks = [_block(view, mail, agents, mail.id in answered)]
         if answer is not None:
             heading = (f"↳ {person(answer.author)} answers", (clock_time(answer.created_at), "dim"))
             blocks.append(Block(heading, "", "good", comment_block(answer, agents).drawing))  # type: ignore[arg-type]
-    return blocks
+        words = (person(mail.author), *addressees(mail), mail.body, answer.body if answer is not None else "")
+        found.append(Mailed(tuple(blocks), " ".join(words), _values(view, mail, mail.id in answered)))
+    return found
+
+
+def _values(view: Projection, mail: Comment, answered: bool) -> Values:
+    task = view.tables.get(Task, mail.task_id)
+    goal = task.goal_id if task is not None else mail.goal_id
+    state = "inform" if mail.kind == CommentKind.MAIL_INFORM else "answered" if answered else "waiting"
+    return {
+        "is": (state,), "from": (person(mail.author),), "to": addressees(mail),
+        "goal": (f"G{goal}",) if goal is not None else (), "task": (f"T{mail.task_id}",) if mail.task_id else (),
+    }  # fmt: skip
 
 
 async def _mails(company: OpenCompany, view: Projection, ref: str) -> list[Comment]:

@@ -85,11 +85,10 @@ class Attaching:
     def answer(self, item: InboxItem) -> None:
         """Leave for this item of the inbox, whatever the live view was opened from."""
         self._room.app.modes.go(HOME)
-        inbox = self._room.inbox.list
-        inbox.move_to(item.id)
+        self._room.inbox.reveal(item.id)
         # what was pressed for the run must decide nothing
         self._room.decisions.deafen()
-        self._room.call_after_refresh(inbox.focus)
+        self._room.call_after_refresh(self._room.inbox.list.focus)
 
     def touch(self, dirty: frozenset[str]) -> None:
         """Something happened."""

@@ -53,7 +53,8 @@ class Boarding:
     def standing(self) -> tuple[bool, bool]:
         """Whether the selected thing is being read, and whether less than everything shows."""
         if self.screen is None:
-            return self._room.has_class("-in-detail"), self._room.board.filtered
+            narrow = self._room.board.filtered or self._room.inbox.filter.is_narrow
+            return self._room.has_class("-in-detail"), narrow
         return self.screen.in_detail, self.screen.table.filtered or self.screen.table.root > 0
 
     # ------------------------------------------------------------- the ways

@@ -19,6 +19,7 @@ from core.company import OpenCompany
 from core.domain.errors import OpsroomError
 from core.domain.inbox import Choice, InboxItem
 from tui.actions import ARRANGING, DECISION_KEYS, LEADING, WAITING, WAYS, WRITING, Action, Hint, Situation, footer
+from tui.filter_line import FilterLine
 from tui.modes import room_bindings
 from tui.panes.board import BoardPane
 from tui.panes.ceo import CeoPane
@@ -26,6 +27,7 @@ from tui.panes.composer import Aid, Composer
 from tui.panes.detail import DetailPane
 from tui.panes.footer import KeyLine
 from tui.panes.inbox import InboxPane
+from tui.panes.inbox_filter import inbox_facts
 from tui.panes.message import MessageLine
 from tui.panes.round import RoundPane
 from tui.panes.status import Standing, StatusBar
@@ -107,7 +109,7 @@ class ControlScreen(Screen[None]):
         self.status = StatusBar()
         self.round = RoundPane()
         self.ceo = CeoPane()
-        self.inbox = InboxPane()
+        self.inbox = InboxPane(lambda item: inbox_facts(self.view, item))
         self.board = BoardPane()
         self._detail = DetailPane(company)
         self._message = MessageLine()
@@ -324,6 +326,8 @@ class ControlScreen(Screen[None]):
             self.keys.show(self.composer.hints)
         elif self.focused is self.board.field:
             self.keys.show(FILTER_HINTS)
+        elif self.focused is self.inbox.filter:
+            self.keys.show(self.inbox.filter.HINTS)
         else:
             self.keys.show(footer(self.situation, shown=self._shown_key))
 
@@ -379,7 +383,8 @@ class ControlScreen(Screen[None]):
         self.waiting.show(self.now())
 
     @on(BoardPane.Refused)
-    def _wrong_filter(self, event: BoardPane.Refused) -> None:
+    @on(FilterLine.Refused)
+    def _wrong_filter(self, event: BoardPane.Refused | FilterLine.Refused) -> None:
         self.message.say(str(event.problem), "warn")
 
     def before_key(self) -> None:
@@ -459,11 +464,16 @@ class ControlScreen(Screen[None]):
         self.set_focus(self.inbox.list)
 
     def _do_filter(self) -> None:
-        self.board.ask_filter()
+        if self.focused is self.inbox.list:
+            self.inbox.filter.ask()
+        else:
+            self.board.ask_filter()
 
     def _do_back(self) -> None:
         if self.composer.asks:
             self.composer.action_drop()
+        elif self.inbox.filter.is_narrow and self.focused is self.inbox.list:
+            self.inbox.filter.clear()
         elif self.board.field.has_focus or (self.board.filtered and not self.has_class("-in-detail")):
             self.board.clear_filter()
         elif self.situation.marked and not self.situation.in_detail:

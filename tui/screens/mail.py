@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from textual import work
+from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -11,12 +11,17 @@ from textual.widgets import Static
 
 from core.company import OpenCompany
 from tui.actions import Hint
+from tui.filter_line import FilterLine
 from tui.keymap import named
 from tui.modes import mode_bindings
-from tui.panes.mail import read_mail
-from tui.panes.words import said
+from tui.panes.mail import MAIL_KEYS, Mailed, read_mailed
+from tui.panes.words import entitle, said
 from tui.projection import Projection
 from tui.widgets.prose import Prose
+
+_TITLE = "Mail of the company, newest first"
+_NONE = "No mail yet. /mail @name asks somebody, /inform @name tells them."
+_TOLD = "↑/↓ scroll · / filters · esc goes back · 6 shows the mail of what is selected"
 
 
 class MailScreen(ModalScreen[None]):
@@ -25,9 +30,15 @@ class MailScreen(ModalScreen[None]):
     CSS_PATH: ClassVar = ["dialogs.tcss", "mail.tcss"]
     MODE = "mail"
     AUTO_FOCUS = "#all-mail"
-    HINTS: ClassVar = (Hint("↑/↓", "scroll", 1), Hint("esc", "back", 0))
+    HINTS: ClassVar = (Hint("↑/↓", "scroll", 1), Hint("/", "filter", 2), Hint("esc", "back", 0))
     BINDINGS: ClassVar[list[BindingType]] = [
-        *named("mail", [Binding("escape,q,m", "close", "Back", show=False)]),
+        *named(
+            "mail",
+            [
+                Binding("escape,q,m", "close", "Back", show=False),
+                Binding("slash", "filter", "Filter", show=False),
+            ],
+        ),
         Binding("enter", "close", show=False),
         *mode_bindings(),
     ]
@@ -36,25 +47,45 @@ class MailScreen(ModalScreen[None]):
         super().__init__()
         self._company = company
         self._view = view
+        self._mail: list[Mailed] | None = None  # until it is read
         self.prose = Prose(empty="reading the mail…", id="all-mail")
+        self.filter = FilterLine(MAIL_KEYS, lambda: self.prose, self._show, id="mail-filter")
+        self._frame = Vertical(self.prose, self.filter, Static(said(_TOLD, "dim"), id="hint"), classes="dialog wide")
 
     def compose(self) -> ComposeResult:
         """One thread with a frame."""
-        with Vertical(classes="dialog wide") as dialog:
-            dialog.border_title = said("Mail of the company, newest first")
-            yield self.prose
-            yield Static(said("↑/↓ scroll · esc goes back · 6 shows the mail of what is selected", "dim"), id="hint")
+        yield self._frame
 
     def on_mount(self) -> None:
         """The screen at once, the mail when it is read."""
+        entitle(self._frame, said(_TITLE))
         self._read()
 
     @work(name="read the mail", group="mail", exclusive=True, exit_on_error=False)
     async def _read(self) -> None:
-        blocks = await read_mail(self._company, self._view, "company:1")
-        self.prose.empty = "No mail yet. /mail @name asks somebody, /inform @name tells them."
-        self.prose.set_blocks(blocks, thread="mail")
+        self._mail = await read_mailed(self._company, self._view, "company:1")
+        self._show()
+
+    def _show(self) -> None:
+        if self._mail is None:
+            return
+        found = [mail for mail in self._mail if self.filter.fits(mail.text, mail.values)]
+        self.prose.empty = self.filter.nothing if self.filter.is_narrow else _NONE
+        blocks = [block for mail in found for block in mail.blocks]
+        self.prose.set_blocks(blocks, thread=f"mail {self.filter.value.strip() if self.filter.is_narrow else ''}")
+        entitle(self._frame, self.filter.title(_TITLE, len(found), len(self._mail)))
+
+    def action_filter(self) -> None:
+        """Ask for words."""
+        self.filter.ask()
+
+    @on(FilterLine.Refused)
+    def _wrong_filter(self, event: FilterLine.Refused) -> None:
+        self.app.notify(str(event.problem), severity="warning", markup=False)
 
     def action_close(self) -> None:
-        """Back to the room."""
-        self.dismiss()
+        """Out of the filter, then back to the room."""
+        if self.filter.is_narrow:
+            self.filter.clear()
+        else:
+            self.dismiss()

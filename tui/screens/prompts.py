@@ -18,6 +18,7 @@ from textual.widgets import Static
 from core.domain.entities import Experience
 from core.domain.errors import OpsroomError
 from tui.actions import Hint
+from tui.filter_line import FilterLine
 from tui.keymap import named
 from tui.panes import prompt_layers as layers
 from tui.panes import prompt_page as page
@@ -25,6 +26,7 @@ from tui.panes import prompt_sources as sources
 from tui.panes.composer import Composer
 from tui.panes.footer import KeyLine
 from tui.panes.message import MessageLine
+from tui.panes.prompt_filters import panes_of
 from tui.panes.prompt_layers import LAYERS, WHOLE
 from tui.panes.prompt_page import PAGES, Chosen, Read
 from tui.panes.prompt_reading import read_knowledge, read_own_texts, read_section, read_told, read_versus
@@ -52,6 +54,7 @@ _ALWAYS = (
     Hint("c", "copy", 6),
     Hint("o", "open", 6),
     Hint("1-4", "page", 4),
+    Hint("/", "filter", 5),
     Hint("?", "help", 7),
     Hint("esc", "back", 0),
 )
@@ -75,6 +78,7 @@ class PromptsScreen(Screen[None]):
         Binding("o", "act('open')", "Open in the editor", show=False),
         Binding("a", "decide('KeepExperience')", "Keep", show=False),
         Binding("b", "decide('DropExperience')", "Drop", show=False),
+        Binding("slash", "filter", "Filter", show=False),
         Binding("question_mark", "help", "Help", show=False),
     ])  # fmt: skip
 
@@ -98,6 +102,7 @@ class PromptsScreen(Screen[None]):
         self.prose = Prose(empty="reading…", id="prompts-prose")
         self._frame = Vertical(self.prose, id="prompts-text", classes="pane")
         self._layers_frame = Vertical(self.weights, id="layers", classes="pane prompts-page prompts-page-1")
+        self.panes = panes_of(self.told, self.texts, self.experiences, self.knowledge)
         self.composer = Composer()
         self.message = MessageLine()
         self.keys = KeyLine()
@@ -108,20 +113,13 @@ class PromptsScreen(Screen[None]):
         yield self.pages
         with Horizontal(id="prompts-body"):
             with Vertical(id="prompts-lists"):
-                yield self._pane("told", 1, "Whose", self.told)
+                yield self.panes[0]
                 yield self._layers_frame
-                yield self._pane("texts", 2, "The texts of prompts", self.texts)
-                yield self._pane("experiences", 3, "Experiences", self.experiences)
-                yield self._pane("knowledge", 4, "Knowledge", self.knowledge)
+                yield from self.panes[1:]
             yield self._frame
         yield self.composer
         yield self.message
         yield self.keys
-
-    def _pane(self, name: str, page: int, title: str, rows: Rows) -> Vertical:
-        pane = Vertical(rows, id=name, classes=f"pane prompts-page prompts-page-{page}")
-        pane.border_title = Content(title)
-        return pane
 
     def on_mount(self) -> None:
         """From memory at once; the prompt when it is read."""
@@ -169,9 +167,9 @@ class PromptsScreen(Screen[None]):
 
     def _show_rows(self) -> None:
         view = self.prompting.view
-        self.told.set_rows(told_rows(view, self._ref, self._more, self.prompting.now()))
+        self.panes[0].set_rows(told_rows(view, self._ref, self._more, self.prompting.now()))
         if self.page == 3:
-            self.experiences.set_rows(sources.experience_rows(list(view.tables.all(Experience))))
+            self.panes[2].set_rows(sources.experience_rows(list(view.tables.all(Experience))))
 
     # ------------------------------------------------------------- reading
 
@@ -204,14 +202,14 @@ class PromptsScreen(Screen[None]):
         if found == self.read.texts:
             return
         self.read.texts = found
-        self.texts.set_rows(sources.text_rows(self.read.texts))
+        self.panes[1].set_rows(sources.text_rows(self.read.texts))
         self._show()
 
     @work(name="read the knowledge", group="knowledge", exclusive=True, exit_on_error=False)
     async def _read_knowledge(self) -> None:
         self.read.sections = await read_knowledge(self.prompting.company)
         self.knowledge.empty = "Nothing yet: Markdown files in the company's knowledge/ are read while it is open."
-        self.knowledge.set_rows(sources.knowledge_rows(self.read.sections))
+        self.panes[3].set_rows(sources.knowledge_rows(self.read.sections))
         self._show()
         self._read_section(self.knowledge.cursor_id or "")
 
@@ -312,6 +310,8 @@ class PromptsScreen(Screen[None]):
             (self.weights if self.has_class("-weighs") else self.rows).focus()
         elif self.focused is self.weights:
             self.told.focus()
+        elif self.panes[self.page - 1].filter.is_narrow:
+            self.panes[self.page - 1].filter.clear()
         elif self.page == 1 and self.read.versus is not None:
             self.end_comparison()
         else:
@@ -335,6 +335,8 @@ class PromptsScreen(Screen[None]):
             return
         if self.app.screen is not self:
             self.keys.show(getattr(self.app.screen, "HINTS", ()))
+        elif isinstance(self.focused, FilterLine):
+            self.keys.show(self.focused.HINTS)
         else:
             self.keys.show(
                 self.composer.hints
@@ -356,6 +358,14 @@ class PromptsScreen(Screen[None]):
         """One of the acts on what is chosen."""
         getattr(self.acts, name)()
 
+    def action_filter(self) -> None:
+        """Ask for words, for the list of the page."""
+        self.panes[self.page - 1].filter.ask()
+
+    @on(FilterLine.Refused)
+    def _wrong_filter(self, event: FilterLine.Refused) -> None:
+        self.say(str(event.problem), "warn")
+
     def action_decide(self, command: str) -> None:
         """Keep or drop the selected experience."""
         if self.page == 3:
@@ -371,7 +381,7 @@ class PromptsScreen(Screen[None]):
         """Show a prompt that was asked for; its row stands first from now on."""
         self._more = [row_id, *(each for each in self._more if each != row_id)]
         self._show_rows()
-        self.told.move_to(row_id)
+        self.panes[0].reveal(row_id)
         self.told.focus()
 
     def own_file(self) -> Path | None:
