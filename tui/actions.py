@@ -201,6 +201,7 @@ ACTIONS: tuple[Action, ...] = (
 
 WIDGET_KEYS: tuple[tuple[str, str], ...] = (
     ("tab", "Next pane"),
+    ("^z", "Suspend the room, and with it the company; fg brings it back"),
     ("enter", "Open the selected thing"),
     ("space", "Mark: in the inbox a, b, r and S then act on all marked"),
     ("↑ ↓ j k", "Move; g and G go to the ends"),
@@ -249,6 +250,7 @@ PROMPT_KEYS: tuple[tuple[str, str], ...] = (
     ("o", "Open what is shown in $EDITOR or $PAGER; an own text is edited"),
     ("a", "Keep the selected experience"),
     ("b", "Drop the selected experience"),
+    ("/", "Words, is:now, agent:slug, task:T3, goal:G1; what is marked stays"),
 )
 """Keys on the screen of the prompts, for the help: key, what it does."""
 

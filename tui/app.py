@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from textual import events, on, work
 from textual.app import App
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.filter import LineFilter
@@ -60,7 +60,9 @@ class OpsroomApp(App[None]):
 
     TITLE = "Opsroom"
     ENABLE_COMMAND_PALETTE = False  # the room has one of its own
-    BINDINGS: ClassVar[list[BindingType]] = [*mode_bindings(), *way_bindings()]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *mode_bindings(), *way_bindings(), Binding("ctrl+z", "suspend_process", show=False),
+    ]  # fmt: skip
 
     def __init__(
         self,

@@ -9,6 +9,7 @@ import asyncio
 import os
 import queue
 import select
+import signal
 from typing import IO, Any
 
 from textual.app import App
@@ -16,6 +17,7 @@ from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 
 CATCH_UP_S = 0.2
+SUSPENDED = "\nThe room is suspended, and its company stands still: `fg` brings it back.\n"
 LAST_WORDS_S = 1.0  # for what restores a terminal that takes nothing
 
 
@@ -102,6 +104,14 @@ class RoomDriver(LinuxDriver):
         if thread is not None and not thread._queue.full():
             thread._queue.put_nowait(None)
             thread.join(LAST_WORDS_S)
+
+    def _sigtstp_application(self, *_: object) -> None:
+        """Leave the terminal to the shell, and say what that means for the company."""
+        if self._auto_restart:
+            self.suspend_application_mode()
+            self._must_signal_resume = True
+            self._file.write(SUSPENDED)
+        os.kill(os.getpid(), signal.SIGSTOP)
 
     def _catch_up(self) -> None:
         if self._is_leaving or self._writer_thread is None:
