@@ -54,7 +54,7 @@ async def the_prompts(
 def text(screen: PromptsScreen) -> str:
     """All that is in the frame of the text, also what is scrolled out of sight."""
     prose = screen.prose
-    return "\n".join("".join(part for part, _ in prose._line(line)) for line in range(prose.virtual_size.height))
+    return "\n".join("".join(part for part, _ in prose.drawn_line(line)) for line in range(prose.virtual_size.height))
 
 
 def an_editor(tmp_path: Path, does: str) -> Path:

@@ -175,7 +175,11 @@ class AgentsScreen(Screen[None]):
 
     def _show(self) -> None:
         view, now = self.leading.view, self.leading.now()
-        self._staff = staff = conditions(view, now)
+        before, self._staff = self._staff, conditions(view, now)
+        staff, chosen = self._staff, self.agent
+        if chosen is not None and chosen.id in before and before[chosen.id].health != staff[chosen.id].health:
+            # the selected one stays in sight, whatever becomes of it
+            self._folded.discard(str(staff[chosen.id].health))
         found = roster(view, staff, self.money, now, self._folded, self.filter.fits)
         self.roster.empty = self.filter.nothing if self.filter.is_narrow else "Nobody is hired: n hires."
         self.roster.set_rows(found.rows)
