@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from core.domain.actors import System
-from core.domain.entities import Comment, Run
+from core.domain.entities import Comment, Remark, Run
 from core.domain.health import Health
 from tests.flows.conftest import Picture
 from tests.flows.test_agents_screen import agent, go_to, opened, spoken
@@ -61,11 +61,16 @@ def groups(screen: AgentsScreen) -> dict[str, list[str]]:
     return found
 
 
-@pytest.mark.parametrize("size", [HOME, SMALL], ids=["home", "small"])
-async def test_the_roster_says_who_waits_for_what(tmp_path: Path, picture: Picture, size: tuple[int, int]) -> None:
+CONTRAST = pytest.param(HOME, "high-contrast", marks=pytest.mark.soak)
+
+
+@pytest.mark.parametrize(("size", "theme"), [(HOME, ""), (SMALL, ""), CONTRAST], ids=["home", "small", "high-contrast"])
+async def test_the_roster_says_who_waits_for_what(
+    tmp_path: Path, picture: Picture, size: tuple[int, int], theme: str
+) -> None:
     async with an_office(tmp_path / "c") as office:
         await a_mixed_staff(office)
-        async with office.app().run_test(size=size) as pilot:
+        async with office.app(theme=theme).run_test(size=size) as pilot:
             _app, screen = await opened(pilot, office)
             assert groups(screen) == {
                 "stuck": ["scout"], "waiting": ["inventory", "writer"], "working": ["links"], "paused": ["reviewer"],
@@ -119,6 +124,12 @@ async def test_runs_are_ended_and_agents_are_nudged_from_the_roster(tmp_path: Pa
             await press(pilot, "enter")
             (asked,) = await office.company.board.readers.entities(Comment, "kind = 'question' AND task_id = 3")
             assert asked.body == "@links How far are you?"
+            await office.do("EditAgent", agent="links", runner=CHAT)
+            await press(pilot, "N")
+            await write(pilot, "Skip the archive")
+            await press(pilot, "enter")
+            (remark,) = await office.company.board.readers.entities(Remark, "true")
+            assert remark.body == "Skip the archive"
             await press(pilot, "X")
             assert isinstance(app.screen, Confirm)
             assert "T3 Check the relative links" in shown(app)
