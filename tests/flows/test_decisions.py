@@ -254,6 +254,7 @@ async def test_keys_do_not_hear_when_something_else_comes_under_the_cursor(tmp_p
             await ready(pilot, office)
             app.room.inbox.list.focus()
             await pilot.pause()
+            await office.end(waiting)
             await office.do("UnblockTask", task=3)
             asking = await at_work(office, 3, "links")
             await office.do(

@@ -16,6 +16,8 @@ from core.domain.states import ApprovalKind, ApprovalStatus
 from tui import signs
 from tui.panes.briefs import brief
 from tui.panes.discussion import comment_blocks
+from tui.panes.inbox_preview import read_previews
+from tui.panes.inbox_versions import read_versions
 from tui.panes.mail import read_mail
 from tui.panes.outputs import Outputs
 from tui.panes.questions import question
@@ -65,8 +67,10 @@ async def _discussion(company: OpenCompany, view: Projection, ref: str) -> list[
     asked = await readers.entities(Approval, "entity = :ref ORDER BY id DESC LIMIT 20", ref=ref)
     blocks = [question(one, await _failed(company, one)) for one in asked if one.status == ApprovalStatus.PENDING]
     goal = view.find(ref)
+    blocks += await read_previews(company, view, ref)
     blocks += discussion(view, goal) if isinstance(goal, Goal) else []
     blocks += brief(view, ref)
+    blocks += await read_versions(company, view, ref)
     said: list[tuple[int, Block]] = [
         (one.decided_at or one.created_at, question(one)) for one in asked if one.status != ApprovalStatus.PENDING
     ]

@@ -40,6 +40,8 @@ class Batching:
     def changed(self) -> None:
         """A mark was set or taken away."""
         listed = self._room.inbox.list.marked
+        if listed == set(self.marks.shown):
+            return
         self.marks.set(listed, {item.id: item for item in self._room.view.inbox()})
         self._room.waiting.show(self._room.now())
         if self.marks:
@@ -100,7 +102,7 @@ class Batching:
         if note:
             lines += ["", f"Your reason, for each: {one_line(note)}"]
         if found.left_out:
-            lines += ["", f"Left out, {counted(len(found.left_out), 'mark')} stays:"]
+            lines += ["", "Left out, their marks stay:"]
             lines += [f"    {tag_of(name)}: {why}" for name, why in found.left_out]
         count = counted(len(found.parts), "decision")
         self._room.decisions.confirm(

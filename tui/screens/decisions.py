@@ -291,6 +291,7 @@ class Decisions:
         left_out: list[tuple[str, str]] = []
         for held in group:
             assert held.part is not None
+            self._room.flush()  # the board as it is now, not as it was last drawn
             if skipped_now := still_same([held.part], self._room.view.inbox()).left_out:
                 left_out += skipped_now
                 continue

@@ -138,7 +138,7 @@ class HowLongScreen(ModalScreen[HowLong | None]):
     """Three answers; keys are deaf until the eye had time to see them."""
 
     CSS_PATH = "dialogs.tcss"
-    DEFAULT_CSS = """
+    CSS = """
     HowLongScreen { align: center middle; background: $background 60%; }
     HowLongScreen .dialog { height: 9; }
     """
@@ -164,7 +164,8 @@ class HowLongScreen(ModalScreen[HowLong | None]):
         self.list = Rows(*columns, markable=False, id="how-long")
         rows = []
         for number, each in enumerate(HowLong, 1):
-            means: Cell = (whys[each], "warn") if whys[each] else (_until(each, ends[each]), "dim")
+            when = "however long that takes" if ends[each] is None else _until(each, ends[each])
+            means: Cell = (whys[each], "warn") if whys[each] else (when, "dim")
             rows.append(Row(each, ((str(number), "info"), str(each), means), muted=bool(whys[each])))
         self.list.set_rows(rows)
 
