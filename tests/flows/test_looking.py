@@ -112,7 +112,7 @@ async def test_the_filter(tmp_path: Path, picture: Picture) -> None:
         app = office.app()
         async with app.run_test(size=HOME) as pilot:
             await ready(pilot, office)
-            await press(pilot, "slash")
+            await press(pilot, "tab", "slash")
             await write(pilot, "status:working")
             await picture(pilot, "by-status")
             assert [row.id for row in app.room.board.list.rows] == ["goal:1", "round:1", "task:3"]

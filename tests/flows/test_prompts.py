@@ -61,7 +61,7 @@ async def test_what_would_be_told_and_what_was_told_is_read_by_layers(
         await picture(pilot, "one-layer")
         await press(pilot, "escape", "escape", "down", "down")
         assert "What R3 of links was told about T3 (execute)" in shown(app)
-        await press(pilot, "tab", "tab")
+        await press(pilot, "enter", "enter")
         assert "12 of 40" not in text(screen)
         await press(pilot, "escape", "escape", "escape")
         await settle_screen(pilot, ControlScreen)
