@@ -52,13 +52,13 @@ def refusal(item: InboxItem, until: int | None) -> str:
     """Why an item cannot be put off for so long; empty if it can."""
     at_red_line = item.kind == ApprovalKind.RED_LINE or (item.kind == ApprovalKind.PERMISSION and item.urgent)
     if at_red_line:
-        return "a red line is not put off: the act is held until you decide"
+        return "a red line is not put off: its act is held"
     if item.until is not None and (until is None or until > item.until):
         if item.kind == "plan":
-            return "its window for objections ends sooner: silence would let it run"
+            return "its window ends sooner: silence lets it run"
         return "it is over by itself sooner than that"
     if item.lapses is not None and (until is None or until > item.lapses):
-        return "its period ends sooner: what it holds back would start by itself"
+        return "its period ends sooner: what it holds starts"
     return ""
 
 

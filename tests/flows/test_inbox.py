@@ -189,11 +189,14 @@ async def test_what_is_put_off_comes_back_by_time_or_change_also_after_a_restart
             assert "put off" not in shown(app)
 
 
-async def test_a_window_for_objections_counts_down_and_is_not_put_off(tmp_path: Path, picture: Picture) -> None:
+@pytest.mark.parametrize("theme", ["", pytest.param("high-contrast", marks=pytest.mark.soak)], ids=["dark", "contrast"])
+async def test_a_window_for_objections_counts_down_and_is_not_put_off(
+    tmp_path: Path, picture: Picture, theme: str
+) -> None:
     async with an_office(tmp_path / "c") as office:
         await a_goal_at_work(office)
         await a_plan(office)
-        app = office.app()
+        app = office.app(theme=theme)
         async with app.run_test(size=HOME) as pilot:
             await ready(pilot, office)
             await press(pilot, "i", "g", "S")
@@ -335,6 +338,7 @@ async def test_a_draft_that_was_sent_back_comes_with_all_its_versions(
             assert [block.heading[0] for block in versions] == [(f"Version {n}", "strong") for n in (3, 2, 1)]
             assert "Leave [the] links out" in versions[2].body
             assert "Shorter" in versions[1].body
+            assert "after your note: Shorter" in versions[0].body
             await press(pilot, "g", *(["pagedown"] if size == SMALL else []))
             await picture(pilot, "its-versions")
 

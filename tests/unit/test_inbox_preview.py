@@ -113,6 +113,7 @@ def test_the_versions_of_a_draft_are_what_it_said_when_it_went_back() -> None:
     assert "Audit the files" in drawn
     assert "sent back by you" in blocks[1].body
     assert "Say which" in blocks[1].body
+    assert "after your note: Leave the links out" in blocks[1].body
 
 
 def test_what_was_never_sent_back_has_no_versions() -> None:

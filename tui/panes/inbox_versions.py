@@ -93,7 +93,8 @@ def blocks_of(versions: Sequence[Version]) -> list[Block]:
         )  # fmt: skip
         back = f"→ sent back by you at {clock_time(version.back_at)}: {version.note}" if version.back_at else ""
         same = "Nothing in it differs from the version before." if differences and not differences.sections else ""
-        body = "\n".join(part for part in (same, back) if part)
+        after = f"after your note: {before.note}" if before is not None else ""
+        body = "\n".join(part for part in (after, same, back) if part)
         drawing = differences if differences is not None and differences.sections else None
         blocks.append(Block(heading, body, "warn" if number == len(versions) else "dim", drawing))
     return list(reversed(blocks[-MOST_VERSIONS:]))

@@ -69,8 +69,8 @@ async def _discussion(company: OpenCompany, view: Projection, ref: str) -> list[
     goal = view.find(ref)
     blocks += await read_previews(company, view, ref)
     blocks += discussion(view, goal) if isinstance(goal, Goal) else []
-    blocks += brief(view, ref)
-    blocks += await read_versions(company, view, ref)
+    versions = await read_versions(company, view, ref)
+    blocks += [*versions[:1], *brief(view, ref), *versions[1:]]
     said: list[tuple[int, Block]] = [
         (one.decided_at or one.created_at, question(one)) for one in asked if one.status != ApprovalStatus.PENDING
     ]
