@@ -61,7 +61,7 @@ def doctor(arguments: argparse.Namespace) -> int:
     if arguments.dir is None and (arguments.call or arguments.yes):
         raise Invalid("--call tries the agents of a company.", "Name its folder: opsroom doctor DIR --call.")
     found = opening.run(look())
-    checks = [*_machine(), *looking.machine_checks(found)]
+    checks = [*_python(), *machine(), _terminal(), _colours(), *looking.machine_checks(found)]
     needs: tuple[Need, ...] = ()
     called: list[Called] = []
     if arguments.dir is None:
@@ -105,13 +105,15 @@ def _working(folder: Path) -> tuple[Config, list[AgentRecord]]:
     return config, agents
 
 
-def _machine() -> Iterator[Check]:
+def _python() -> Iterator[Check]:
     old = sys.version_info < (3, 11)
     yield Check("python", "fail" if old else "ok", f"Python {platform.python_version()} at {sys.executable}.")
+
+
+def machine() -> Iterator[Check]:
+    """What every company needs of this machine; blocks."""
     yield _prompts()
     yield _git()
-    yield _terminal()
-    yield _colours()
 
 
 def _prompts(overrides: Path | None = None) -> Check:

@@ -37,16 +37,21 @@ def init(arguments: argparse.Namespace) -> int:
             return 0
     else:
         plan = _planned(arguments, folder)
+    make(folder, plan, as_json=arguments.json)
+    return 0
+
+
+def make(folder: Path, plan: Plan, *, as_json: bool) -> None:
+    """Make it, and tell of it. Raises Invalid before anything is written, or Conflict."""
     # Before anything is written: a refused name or runner leaves no half a company.
     config, hired = plan.config, hires(plan)
     made_whole(folder, lambda place: found_company(place, plan))
-    if arguments.json:
+    if as_json:
         kind = str(plan.runner.get("kind", "")) if hired else ""
         print_json({"company": str(folder), "name": config.name, "agents": [each.slug for each in hired],
                     "runner": kind})  # fmt: skip
     else:
         _tell(folder, config.name, plan, len(hired))
-    return 0
 
 
 def _nothing_said(arguments: argparse.Namespace) -> bool:
@@ -105,13 +110,13 @@ def _tell(folder: Path, name: str, plan: Plan, hired: int) -> None:
     )
 
 
-def made_whole(place: Path, make: Callable[[Path], Coroutine[Any, Any, object]]) -> None:
+def made_whole(place: Path, found: Callable[[Path], Coroutine[Any, Any, object]]) -> None:
     """Make a company beside its place and move it there in one step, so that a crash leaves no half a company.
 
     A folder that is there already keeps its identity (it may be somebody's working folder or a mount point).
     """
     if os.path.lexists(place):
-        opening.run(make(place))
+        opening.run(found(place))
         return
     try:
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -119,7 +124,7 @@ def made_whole(place: Path, make: Callable[[Path], Coroutine[Any, Any, object]])
     except OSError as error:
         raise _unmakeable(place, error) from None
     try:
-        opening.run(make(draft))
+        opening.run(found(draft))
         os.rename(draft, place)
     except OSError as error:
         raise _unmakeable(place, error) from None

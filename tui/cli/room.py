@@ -15,6 +15,7 @@ from tui.cli.exits import Exit
 from tui.cli.logs import keep_log
 from tui.cli.names import folder_of, quoted
 from tui.cli.output import say
+from tui.recent import holds_company, with_newest
 
 if TYPE_CHECKING:
     from core.company import OpenCompany
@@ -26,8 +27,12 @@ _TERMINAL_S = 1.0
 
 
 def room(arguments: argparse.Namespace) -> int:
-    """Open the room on a company."""
-    folder = folder_of(arguments.dir)
+    """Open the room on a company; where none is named and none is here, what one can begin with."""
+    if arguments.dir is None and not holds_company(Path.cwd()):
+        from tui.cli.beginning import begin
+
+        return begin()
+    folder = folder_of(arguments.dir or ".")
     config = read_config(folder)
     if not on_terminal():
         raise Invalid(
@@ -56,6 +61,7 @@ async def _open(folder: Path, config: Config, pace_ms: int | None, start: bool) 
     company = await OpenCompany.open(folder, runners_of(config, pace_ms))
     try:
         keep_log(folder)
+        personal.memory.keep(recent=with_newest(personal.memory.now.recent, company.folder))
         if start:
             await company.execute(StartCompany())
         app = OpsroomApp(company, runner_kinds=runner_kinds(config), personal=personal)

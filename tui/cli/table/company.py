@@ -38,7 +38,7 @@ COMPANY: tuple[Subcommand, ...] = (
         ("room",),
         "open the room; `opsroom DIR` is the same",
         "tui.cli.room:room",
-        (argument("dir", nargs="?", default=".", metavar="DIR", help="the company's folder (default: this one)"),),
+        (argument("dir", nargs="?", metavar="DIR", help="the company's folder (default: this one)"),),
     ),
     Subcommand(
         ("run",),
