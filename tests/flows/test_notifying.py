@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from core.domain.entities import Goal
 from tests.flows.conftest import Picture
 from tests.flows.test_frame import a_person
 from tests.flows.world import HOME, SMALL, Office, a_draft, an_office, an_office_again, press, ready, wait
+from tests.unit.test_webhook import a_server
 from tui.app import OpsroomApp
 from tui.screens.mail import MailScreen
 
@@ -181,3 +183,46 @@ async def test_nothing_is_told_while_another_program_has_the_terminal(
             given = False
             await wait(pilot, office, 1)
             assert [title for title, _ in toasts(app)] == ["T2 waits for you"]
+
+
+async def test_a_closed_terminal_is_told_at_the_next_start_and_the_webhook_hears_each_thing_once(
+    tmp_path: Path,
+) -> None:
+    async with a_server() as server:
+        wish = f"[notify]\nwebhook = '{server.url}'\n"
+        async with an_office(tmp_path / "c") as office:
+            await many_tasks(office, 4)
+            app = office.app(personal=a_person(tmp_path, wish))
+            async with app.run_test(size=HOME) as pilot:
+                await ready(pilot, office)
+                await asks(office, 2)
+                await wait(pilot, office, 1)
+                app.hang_up(129)
+                app.hang_up(129, go_on=True)
+                await pilot.pause()
+        async with an_office_again(tmp_path / "c") as office:
+            office.clock.forward(900)
+            await asks(office, 3)
+            app = office.app(personal=a_person(tmp_path, wish))
+            async with app.run_test(size=HOME) as pilot:
+                await ready(pilot, office)
+                assert "was closed at 12:0" in app.room.message.says
+                await wait(pilot, office, 30)
+    assert [[each["about"] for each in body["things"]] for body in server.bodies] == [["T2"], ["T3"]]
+
+
+async def test_a_company_goes_on_only_where_it_is_at_work_and_then_stays_open(tmp_path: Path) -> None:
+    async with an_office(tmp_path / "c", started=False) as office:
+        app = office.app(personal=a_person(tmp_path))
+        async with app.run_test(size=HOME) as pilot:
+            await ready(pilot, office)
+            app.hang_up(129, go_on=True)
+        assert not app.company_goes_on
+    async with an_office(tmp_path / "d") as office:
+        app = office.app(personal=a_person(tmp_path))
+        async with app.run_test(size=HOME) as pilot:
+            await ready(pilot, office)
+            app.hang_up(129, go_on=True)
+        assert app.company_goes_on
+        await office.do("CreateGoal", title="Without a room", description="It goes on.")
+        assert [goal.title for goal in app.room.view.tables.all(Goal)] == ["Without a room"]
