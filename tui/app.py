@@ -26,6 +26,7 @@ from tui.came_back import SENT_BACK
 from tui.driver import RoomDriver
 from tui.modes import Modes, mode_bindings
 from tui.one_key import KeyOver, KeyQueue
+from tui.panes.footer import KeyLine
 from tui.personal import Personal
 from tui.projection import HEARTBEATS
 from tui.rendering.isolation import Isolation
@@ -216,6 +217,10 @@ class OpsroomApp(App[None]):
     def action_mode(self, name: str) -> None:
         """Another mode, from any screen that can be left at any time."""
         self.modes.go(name)
+
+    @on(KeyLine.Pressed)
+    def _clicked_key(self, event: KeyLine.Pressed) -> None:
+        self.ways.click(event.hint, event.chain)
 
     def action_way(self, name: str) -> None:
         """What means the same on every screen: the palette, a jump, a copy, pager and editor."""

@@ -173,6 +173,19 @@ def people_say(key: str) -> str:
     return f"^{last}" if before == "ctrl" else f"{before}+{last}" if before else last
 
 
+def pressed(shown: str) -> str:
+    """The key that people read so: `escape` for `esc`; empty for several at once, e.g. `↑/↓`."""
+    for key, sign in SHOWN.items():
+        if sign == shown:
+            return key
+    if shown.startswith("^") and len(shown) == 2:
+        return f"ctrl+{shown[1]}"
+    try:
+        return shown if shown in ("enter", "tab", "space", "pgdn") else key_of(shown)
+    except ValueError:
+        return ""
+
+
 # ------------------------------------------------------------- the keymap
 
 

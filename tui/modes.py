@@ -37,7 +37,8 @@ MODES: tuple[Mode, ...] = (
     Mode("mail", "Mail"),
     Mode("history", "History"),
 )
-_LABELS = {mode.name: mode.label for mode in MODES} | {"run": "Run"}  # a run is looked at from any mode
+_LABELS = {mode.name: mode.label for mode in MODES} | {"run": "Run", "past": "Past"}
+"""A run is looked at from any mode, the past from the history."""
 
 
 def mode_bindings() -> list[BindingType]:
@@ -64,10 +65,10 @@ def mode_of(screen: Screen[object]) -> str:
     return str(getattr(screen, "MODE", ""))
 
 
-def crumbs(app: App[object]) -> str:
-    """Where one is and how one came there, e.g. `Control › Agents › Run`; empty where one step back is the room."""
-    path = [_LABELS[name] for screen in app.screen_stack if (name := mode_of(screen)) in _LABELS]
-    return " › ".join(path) if len(path) > 2 else ""
+def crumbs(app: App[object]) -> list[tuple[str, str]]:
+    """Where one is and how one came there, as names and labels, e.g. Control, Agents, Run; none in the room itself."""
+    path = [(name, _LABELS[name]) for screen in app.screen_stack if (name := mode_of(screen)) in _LABELS]
+    return path if len(path) > 1 else []
 
 
 class _Owner(Protocol):

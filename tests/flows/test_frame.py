@@ -84,7 +84,7 @@ async def test_modes_have_one_key_each_and_the_last_one_is_there_at_the_next_sta
             await ready(pilot, office)
             await press(pilot, "A")
             await settle_screen(pilot, AgentsScreen)
-            assert "Control ›" not in shown(app)
+            assert "Control › Agents" in shown(app)
             await press(pilot, "P")
             await settle_screen(pilot, PromptsScreen)
             assert "Control › Agents › Prompts" in shown(app)

@@ -386,7 +386,7 @@ class AgentsScreen(Screen[None]):
         """Every key."""
         from tui.screens.reading import help_screen
 
-        self.app.push_screen(help_screen(self.leading.situation, keymap=self.app.personal.keymap))
+        self.app.push_screen(help_screen(self.leading.situation, keymap=self.app.personal.keymap, here="agents"))
 
     def action_leave(self) -> None:
         """Back to the roster, and from there to the room."""

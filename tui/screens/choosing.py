@@ -58,6 +58,11 @@ class Choosing(ModalScreen[int]):
         event.stop()
         self.dismiss(int(event.row_id))
 
+    def on_click(self, event: events.Click) -> None:
+        """A click beside the dialog leaves it, too."""
+        if self.get_widget_at(*event.screen_offset)[0] is self:
+            self.action_leave()
+
     def action_leave(self) -> None:
         """Nothing is chosen."""
         self.dismiss(None)

@@ -503,7 +503,12 @@ class ControlScreen(Screen[None]):
         from tui.screens.reading import help_screen
 
         self.app.push_screen(
-            help_screen(self.situation, ceo[1] if (ceo := self.view.ceo()) else None, self.app.personal.keymap)
+            help_screen(
+                self.situation,
+                ceo[1] if (ceo := self.view.ceo()) else None,
+                self.app.personal.keymap,
+                "board" if self.boarding.screen is not None else "",
+            )
         )
 
     def _do_leave(self) -> None:

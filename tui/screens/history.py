@@ -305,9 +305,9 @@ class HistoryScreen(Screen[None]):
 
     def action_help(self) -> None:
         """Every key."""
-        from tui.screens.history_help import history_help
+        from tui.screens.reading import help_screen
 
-        self.app.push_screen(history_help(self.app.personal.keymap))
+        self.app.push_screen(help_screen(self.app.room.situation, keymap=self.app.personal.keymap, here="history"))
 
     def action_leave(self) -> None:
         """Out of the search, the field, the event, the filter, then the screen."""

@@ -1,8 +1,8 @@
 """All mail of the company over the room, newest first: what waits for an answer is marked."""
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from textual import on, work
+from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -17,7 +17,11 @@ from tui.modes import mode_bindings
 from tui.panes.mail import MAIL_KEYS, Mailed, read_mailed
 from tui.panes.words import entitle, said
 from tui.projection import Projection
+from tui.screens.ways import way_bindings
 from tui.widgets.prose import Prose
+
+if TYPE_CHECKING:
+    from tui.app import OpsroomApp
 
 _TITLE = "Mail of the company, newest first"
 _NONE = "No mail yet. /mail @name asks somebody, /inform @name tells them."
@@ -26,6 +30,8 @@ _TOLD = "↑/↓ scroll · / filters · esc goes back · 6 shows the mail of wha
 
 class MailScreen(ModalScreen[None]):
     """Only tells; mail is answered below the thing that it is about."""
+
+    app: "OpsroomApp"
 
     CSS_PATH: ClassVar = ["dialogs.tcss", "mail.tcss"]
     MODE = "mail"
@@ -40,7 +46,9 @@ class MailScreen(ModalScreen[None]):
             ],
         ),
         Binding("enter", "close", show=False),
+        Binding("question_mark", "help", show=False),
         *mode_bindings(),
+        *way_bindings(),
     ]
 
     def __init__(self, company: OpenCompany, view: Projection) -> None:
@@ -82,6 +90,17 @@ class MailScreen(ModalScreen[None]):
     @on(FilterLine.Refused)
     def _wrong_filter(self, event: FilterLine.Refused) -> None:
         self.app.notify(str(event.problem), severity="warning", markup=False)
+
+    def on_click(self, event: events.Click) -> None:
+        """A click beside the dialog closes it, too."""
+        if self.get_widget_at(*event.screen_offset)[0] is self:
+            self.dismiss()
+
+    def action_help(self) -> None:
+        """Every key, those of lists and texts first."""
+        from tui.screens.reading import help_screen
+
+        self.app.push_screen(help_screen(self.app.room.situation, keymap=self._view.keymap, here="lists"))
 
     def action_close(self) -> None:
         """Out of the filter, then back to the room."""

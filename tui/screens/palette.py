@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -130,6 +130,11 @@ class Palette(ModalScreen[Entry]):
     def action_page(self, by: int) -> None:
         """A page of entries."""
         self.list.action_page(by)
+
+    def on_click(self, event: events.Click) -> None:
+        """A click beside the dialog leaves it, too."""
+        if self.get_widget_at(*event.screen_offset)[0] is self:
+            self.action_leave()
 
     def action_leave(self) -> None:
         """Nothing is done."""

@@ -62,6 +62,7 @@ class PastScreen(Screen[None]):
         Binding("left_curly_bracket", "step('older', True)", "The decision before", show=False),
         Binding("right_curly_bracket", "step('newer', True)", "The decision after", show=False),
         Binding("n", "now", "To now", show=False),
+        Binding("question_mark", "help", "Help", show=False),
         Binding("t", "thing", "To its thing", show=False),
         Binding(",".join(_CHANGING), "refuse", "Nothing can be changed here", show=False),
     ]
@@ -207,6 +208,12 @@ class PastScreen(Screen[None]):
     def action_refuse(self) -> None:
         """A key that changes something in the room."""
         self.say(PAST, "warn")
+
+    def action_help(self) -> None:
+        """Every key, those of the past first."""
+        from tui.screens.reading import help_screen
+
+        self.app.push_screen(help_screen(self.app.room.situation, keymap=self.app.personal.keymap, here="history"))
 
     def action_now(self) -> None:
         """Back to the room."""

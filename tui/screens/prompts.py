@@ -375,7 +375,7 @@ class PromptsScreen(Screen[None]):
         """Every key."""
         from tui.screens.reading import help_screen
 
-        self.app.push_screen(help_screen(self.prompting.situation, keymap=self.app.personal.keymap))
+        self.app.push_screen(help_screen(self.prompting.situation, keymap=self.app.personal.keymap, here="prompts"))
 
     def look_at(self, row_id: str) -> None:
         """Show a prompt that was asked for; its row stands first from now on."""

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -17,6 +18,7 @@ from tui.actions import (
     AGENT_KEYS,
     BOARD_KEYS,
     DECIDE,
+    HISTORY_KEYS,
     LOOK,
     PROMPT_KEYS,
     RUN,
@@ -77,13 +79,59 @@ class Reading(ModalScreen[None]):
         """Back to the room."""
         self.dismiss(None)
 
+    def on_click(self, event: events.Click) -> None:
+        """A click beside the dialog closes it, too."""
+        if self.get_widget_at(*event.screen_offset)[0] is self:
+            self.dismiss(None)
+
     def on_rows_selected(self) -> None:
         """Enter goes back too: there is nothing to open."""
         self.dismiss(None)
 
 
-def help_screen(situation: Situation, ceo: CeoModeAnswer | None = None, keymap: Keymap = USUAL) -> Reading:
-    """Every key, what it does, and why it does not apply now."""
+_PLACES = (
+    (LISTS, "In lists and texts", WIDGET_KEYS), ("board", "The whole board", BOARD_KEYS),
+    ("agents", "The agents", AGENT_KEYS), ("run", "A run, live", WATCH_KEYS), ("prompts", "The prompts", PROMPT_KEYS),
+    ("history", "The history and the past", HISTORY_KEYS),
+)  # fmt: skip
+"""By place: the heading and the keys of a screen's section."""
+
+
+def help_screen(
+    situation: Situation, ceo: CeoModeAnswer | None = None, keymap: Keymap = USUAL, here: str = ""
+) -> Reading:
+    """Every key, what it does, and why it does not apply now. `here` is the screen that is helped: it stands first."""
+    own = next((each for each in _PLACES if each[0] == here), None)
+    rows: list[Row] = []
+    if own is not None:
+        rows += [*_section(own, keymap, "Here: "), *_section(_PLACES[0], keymap)]
+    rows += _room_keys(situation, keymap)
+    for place in _PLACES:
+        if place is not own and (own is None or place is not _PLACES[0]):
+            rows += _section(place, keymap)
+    if ceo is not None:
+        # the small screen has no room for the pane that tells it
+        rows.append(Row("CEO", ("", "", ("The CEO", "strong"))))
+        rows.append(Row("mode", ("", in_words(ceo.mode), MEANS[ceo.mode])))
+        rows += [Row(f"why {place}", ("", "since", why)) for place, why in enumerate(ceo.reasons)]
+    columns = (
+        Column("key", width=9), Column("", width=11), Column("what it does", min_width=30),
+        Column("why not now", width=36, drop_below=96),
+    )  # fmt: skip
+    where = f"{own[1][0].lower()}{own[1][1:]} · then every other key" if own is not None else "every key"
+    return Reading(f"Help: {where}, and why one does not apply now", columns, rows)
+
+
+def _section(place: tuple[str, str, tuple[tuple[str, str], ...]], keymap: Keymap, before: str = "") -> list[Row]:
+    """The keys of one screen below its heading."""
+    name, title, table = place
+    heading = f"{before}{title[0].lower()}{title[1:]}" if before else title
+    rows = [Row(f"section {name}", ("", "", (heading, "strong")))]
+    return [*rows, *(Row(f"{name} {keys}", ((keymap.instead(keys, name), "info"), "", about)) for keys, about in table)]
+
+
+def _room_keys(situation: Situation, keymap: Keymap) -> list[Row]:
+    """The keys of the control room by group, with why one does not apply now."""
     rows: list[Row] = []
     for group in (DECIDE, WRITE, RUN, LOOK):
         rows.append(Row(group, ("", "", (group, "strong"))))
@@ -95,26 +143,7 @@ def help_screen(situation: Situation, ceo: CeoModeAnswer | None = None, keymap: 
                 rows.append(Row(action.name, cells, muted=bool(why_not)))
         if group == WRITE:
             rows += [Row(f"talk {keys} {about}", ((keys, "info"), where, about)) for keys, where, about in TALK_KEYS]
-        if group == LOOK:
-            places = (
-                (LISTS, "", WIDGET_KEYS), ("agents", "agents", AGENT_KEYS), ("run", "watch", WATCH_KEYS),
-                ("prompts", "prompts", PROMPT_KEYS), ("board", "board", BOARD_KEYS),
-            )  # fmt: skip
-            rows += [
-                Row(f"{place} {keys}", ((keymap.instead(keys, place), "info"), where, about))
-                for place, where, table in places
-                for keys, about in table
-            ]
-    if ceo is not None:
-        # the small screen has no room for the pane that tells it
-        rows.append(Row("CEO", ("", "", ("The CEO", "strong"))))
-        rows.append(Row("mode", ("", in_words(ceo.mode), MEANS[ceo.mode])))
-        rows += [Row(f"why {place}", ("", "since", why)) for place, why in enumerate(ceo.reasons)]
-    columns = (
-        Column("key", width=9), Column("", width=11), Column("what it does", min_width=30),
-        Column("why not now", width=36, drop_below=96),
-    )  # fmt: skip
-    return Reading("Help: every key, and why one does not apply now", columns, rows)
+    return rows
 
 
 def _folded(row: Row, slots: Sequence[Slot]) -> Iterator[Row]:

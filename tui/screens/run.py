@@ -315,7 +315,7 @@ class RunScreen(Screen[None]):
         """Every key."""
         from tui.screens.reading import help_screen
 
-        self.app.push_screen(help_screen(self.attaching.leading.situation, keymap=self.app.personal.keymap))
+        self.app.push_screen(help_screen(self.attaching.leading.situation, keymap=self.app.personal.keymap, here="run"))
 
     def action_leave(self) -> None:
         """Out of the line that asks, then the filter, then the screen."""

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from textual import events
 from textual.app import App
 from textual.binding import Binding, BindingType
 
 from core.domain.errors import OpsroomError
-from tui.actions import ACTIONS, WAYS
+from tui.actions import ACTIONS, DECISION_KEYS, WAYS, Hint
 from tui.copying import Form, as_text, forms, markdown, told, too_long
-from tui.keymap import slot_name
+from tui.keymap import pressed, slot_name
 from tui.modes import HOME, mode_of
 from tui.screens.jumping import Jumping
 from tui.screens.pager import edit_copy, page_text
@@ -48,6 +49,15 @@ class Ways:
     def say(self, text: str, tone: Tone | None = None) -> None:
         """Tell it where the operator looks."""
         getattr(self._app.screen, "say", self._room.say)(text, tone)
+
+    def click(self, hint: Hint, chain: int) -> None:
+        """A key of the footer was clicked: press it. What decides needs a second click at once."""
+        decides = {self._room.view.keymap.shown(name) for name in DECISION_KEYS}
+        is_decision = hint.key in decides and mode_of(self._app.screen) in (HOME, "board")
+        if is_decision and chain < 2:
+            self.say(f"{hint.key} {hint.word}: a double click does it; one click decides nothing.", "dim")
+        elif (key := pressed(hint.key)) and (chain == 1 or is_decision):
+            self._app.post_message(events.Key(key, key if len(key) == 1 else None))
 
     # ------------------------------------------------------------- palette and jumps
 
