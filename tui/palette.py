@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 MOST_THINGS = 50
 _ON_BOARD = frozenset({DECIDE, WRITE})
 _OF_ITS_OWN = frozenset({"palette"})
+_WITHOUT_TAG = frozenset({"undo", "new_goal", "snoozed", "number"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ def _actions(app: "OpsroomApp", keymap: Keymap) -> Iterator[Entry]:
     for action in ACTIONS:
         if action.name in _OF_ITS_OWN | modes:
             continue
-        with_tag = action.group in _ON_BOARD and action.name not in ("undo", "new_goal")
+        with_tag = action.group in _ON_BOARD and action.name not in _WITHOUT_TAG
         tag = f" {situation.tag}" if with_tag and situation.ref else ""
         why_not = elsewhere if action.name not in _EVERYWHERE else ""
         yield Entry(
@@ -85,7 +86,7 @@ def _actions(app: "OpsroomApp", keymap: Keymap) -> Iterator[Entry]:
 
 
 _EVERYWHERE = frozenset({"help", "jump", "jump_back", "copy", "page", "edit_copy", "leave", "inbox", "start", "stop",
-                         "tick", "dry_run", "do_not_disturb"})  # fmt: skip
+                         "tick", "dry_run", "quiet"})  # fmt: skip
 
 
 def _acting(app: "OpsroomApp", name: str, then: Situation, is_about: bool) -> Callable[[], None]:
