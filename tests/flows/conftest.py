@@ -22,8 +22,14 @@ from textual.css.types import CSSLocation
 from textual.drivers.headless_driver import HeadlessDriver
 from textual.geometry import Size
 from textual.pilot import Pilot
+from textual.screen import Screen
 from textual.strip import Strip
 from textual.widgets import Input, TextArea
+
+from tests.flows.painting import paint_later
+
+# Rules are told apart by what they are, thousands of times a screen: Python's own hash says the same, and is quicker.
+RuleSet.__hash__ = object.__hash__  # type: ignore[method-assign]
 
 Picture = Callable[[Pilot[object], str], Awaitable[None]]
 
@@ -80,6 +86,18 @@ def _known_rules(
     if key not in _RULES:
         _RULES[key] = _PARSE(sheet, *given)
     return _RULES[key]
+
+
+@pytest.fixture(autouse=True)
+def painted_at_rest(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A screen is painted when it has come to rest, unless the test is about painting."""
+    if not {"wire", "each_paint"}.intersection(request.fixturenames):
+        monkeypatch.setattr(Screen, "_compositor_refresh", paint_later)
+
+
+@pytest.fixture
+def each_paint() -> None:
+    """For tests that look at what is painted, and when."""
 
 
 @pytest.fixture(autouse=True)

@@ -260,6 +260,7 @@ async def test_a_cursor_whose_row_has_gone_takes_the_next_and_says_so() -> None:
         await pilot.press("j", "enter", "space", "h", "l", "G")
 
 
+@pytest.mark.usefixtures("each_paint")
 async def test_ten_thousand_rows_cost_what_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = some_rows(10_000)
     app = ListApp()

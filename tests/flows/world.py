@@ -19,6 +19,7 @@ from core.company import OpenCompany, create_company
 from core.config import Config
 from core.domain.actors import Actor, Agent, Operator, System
 from core.domain.entities import AgentRecord, Approval, Goal, Task
+from tests.flows.painting import paint
 from tests.founding import copied
 from tui.app import OpsroomApp
 
@@ -239,6 +240,7 @@ async def settle(pilot: Pilot[None]) -> None:
         await pilot.pause()
         if not app.room.view.is_dirty and all(w.is_finished or w.name == "leave" for w in app.workers):
             break
+    paint(app.screen)
 
 
 async def ready(pilot: Pilot[None], office: Office) -> OpsroomApp:
