@@ -1,6 +1,7 @@
 """How tests call the command line: as real processes, in a home of their own, and small folders to audit."""
 
 import fcntl
+import functools
 import json
 import os
 import shutil
@@ -10,8 +11,11 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+from tests.zygote import ROOT, Zygote
+
 ARGV = (sys.executable, "-m", "tui.cli")
+# Python reads these as it starts: a command line that is given one of them starts for itself.
+READ_AT_START = ("PYTHON", "LANG", "LC_")
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:
@@ -23,10 +27,17 @@ def environment(home: Path, **more: str) -> dict[str, str]:
 
 def opsroom(home: Path, *words: object, timeout: float = 60, **more: str) -> "subprocess.CompletedProcess[str]":
     """Run one command line to its end, without a terminal."""
+    if not any(name.startswith(READ_AT_START) for name in more):
+        return _zygote().run([*map(str, words)], environment(home, **more), home, timeout)
     return subprocess.run(
         [*ARGV, *map(str, words)], env=environment(home, **more), cwd=home, stdin=subprocess.DEVNULL,
         capture_output=True, text=True, errors="surrogateescape", timeout=timeout, check=False,
     )  # fmt: skip
+
+
+@functools.cache
+def _zygote() -> Zygote:
+    return Zygote(sys.executable)
 
 
 def started(home: Path, *words: object, **more: str) -> "subprocess.Popen[str]":
