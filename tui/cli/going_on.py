@@ -37,9 +37,9 @@ async def go_on(company: "OpenCompany", doors: "Doors", news: "Notifying | None"
         if not has_socket:
             with contextlib.suppress(OpsroomError, OSError):
                 await doors.open_socket()
+        tells = True
         while not ended.is_set():
-            if news is not None:
-                news.look()
+            tells = tells and _look(news)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(LOOK_S):
                     await ended.wait()
@@ -50,6 +50,17 @@ async def go_on(company: "OpenCompany", doors: "Doors", news: "Notifying | None"
             await news.close()
             await news.settle()
         log.warning("The company does not go on without a room any more: it was stopped, or this process ended.")
+
+
+def _look(news: "Notifying | None") -> bool:
+    """Tell what is new. A fault in that must not end the company: whether it may be tried again."""
+    try:
+        if news is not None:
+            news.look()
+    except Exception:
+        log.exception("Nothing is told any more of the company that goes on without a room")
+        return False
+    return True
 
 
 def _leave_terminal() -> None:
