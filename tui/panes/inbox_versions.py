@@ -106,7 +106,8 @@ def _between(before: Version, after: Version) -> Differences | None:
         return None
     # must-haves are shown also where nothing in them differs: here only differences count
     sections = tuple((title, lines) for title, lines in found.sections if any(each.kind != "same" for each in lines))
-    return Differences(sections, found.same)
+    told = {title for title, _lines in sections}
+    return Differences(sections, (*(title for title, _lines in found.sections if title not in told), *found.same))
 
 
 def _questions(asked: Sequence[Approval]) -> list[Version]:
