@@ -8,6 +8,7 @@ from pathlib import Path
 
 from core.company import create_company, wall_clock
 from core.config import Config
+from tui.cli import main
 
 # Gone when the process ends.
 _KEPT = tempfile.TemporaryDirectory(prefix="opsroom-founded-")
@@ -27,3 +28,13 @@ async def a_company(folder: Path, config: Config, clock: Callable[[], int] = wal
     """A company without staff, as `create_company` makes it."""
     at = None if clock is wall_clock else clock()
     await copied(folder, (config.model_dump_json(), at), lambda place: create_company(place, config, clock=clock))
+
+
+def as_init_makes(folder: Path, name: str) -> None:
+    """A company as `opsroom init --name` makes it, without staff."""
+    key = ("init", name)
+    if key not in _MADE:
+        place = Path(_KEPT.name) / str(len(_MADE))
+        assert main(["init", str(place), "--name", name]) == 0
+        _MADE[key] = place
+    shutil.copytree(_MADE[key], folder)

@@ -15,6 +15,7 @@ import pytest
 
 from core.domain.states import GoalStatus
 from tests.command_line import ARGV, a_folder, environment, opsroom
+from tests.founding import as_init_makes
 from tui.cli import main
 
 Say = Callable[..., tuple[int, str, str]]
@@ -38,9 +39,9 @@ def say(capfd: pytest.CaptureFixture[str]) -> Say:
 
 
 @pytest.fixture
-def company(tmp_path: Path, say: Say) -> Path:
+def company(tmp_path: Path) -> Path:
     folder = tmp_path / "acme"
-    assert say("init", folder, "--name", "Acme")[0] == 0
+    as_init_makes(folder, "Acme")
     return folder
 
 
