@@ -57,8 +57,8 @@ def _prog(subcommand: Subcommand) -> str:
     return " ".join(("opsroom", *subcommand.words))
 
 
-def make_parser() -> Parser:
-    """The whole parser."""
+def make_parser(first: str | None = None) -> Parser:
+    """The whole parser, or what begins with this word: to make all of it costs more than many a subcommand does."""
     parser = Parser(
         prog="opsroom",
         usage=USAGE,
@@ -66,16 +66,18 @@ def make_parser() -> Parser:
     )
     parser.is_whole = True
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
-    first = parser.add_subparsers(prog="opsroom", metavar="SUBCOMMAND", title="subcommands", required=True)
+    place = parser.add_subparsers(prog="opsroom", metavar="SUBCOMMAND", title="subcommands", required=True)
     groups = {}
     for name, words in GROUPS.items():
-        group = first.add_parser(
+        if first not in (None, name):
+            continue
+        group = place.add_parser(
             name, help=f"{_PLURAL.get(name, f'{name}s')}: {words}", description=f"Subcommands: {words}."
         )
         groups[name] = group.add_subparsers(metavar="SUBCOMMAND", required=True)
     for subcommand in SUBCOMMANDS:
-        place = groups[subcommand.words[0]] if len(subcommand.words) > 1 else first
-        _add(place, subcommand)
+        if first in (None, subcommand.words[0]):
+            _add(groups[subcommand.words[0]] if len(subcommand.words) > 1 else place, subcommand)
     return parser
 
 
@@ -89,25 +91,25 @@ def _add(place: Any, subcommand: Subcommand) -> None:
 
 def parse(arguments: list[str]) -> argparse.Namespace:
     """The parsed command line. Exits with 2 when it is wrong."""
-    parser = make_parser()
     if not arguments:
-        return _whole(parser, ["room"])
+        return _whole(["room"])
     first = arguments[0]
     if first in _MEANT and len(arguments) > 1 and arguments[1] not in _WORDS_OF[first] and arguments[1][:1] != "-":
         arguments = [first, _MEANT[first], *arguments[1:]]
     if first in _FIRST_WORDS or first in ("-h", "--help", "--version"):
-        return _whole(parser, arguments)
+        return _whole(arguments)
     if first.startswith("-") and first != "--":
-        parser.error(f"unknown option {first}")
+        make_parser(first).error(f"unknown option {first}")
     if not os.path.lexists(first) and "/" not in first and first != "--":
         near = difflib.get_close_matches(first, _FIRST_WORDS, 1)
         meant = f"; did you mean `opsroom {near[0]}`?" if near else ""
-        parser.error(f"{first!r} is neither a subcommand nor a folder{meant}")
-    return _whole(parser, ["room", *arguments])
+        make_parser(first).error(f"{first!r} is neither a subcommand nor a folder{meant}")
+    return _whole(["room", *arguments])
 
 
-def _whole(parser: Parser, arguments: list[str]) -> argparse.Namespace:
+def _whole(arguments: list[str]) -> argparse.Namespace:
     """All of it, or an error that points to the help of the subcommand that does not know the rest."""
+    parser = make_parser(arguments[0])
     found, unknown = parser.parse_known_args(arguments)
     if unknown:
         parser.prog = _prog(found.subcommand)
