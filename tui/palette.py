@@ -70,8 +70,10 @@ def entries(app: "OpsroomApp", form: Callable[[Registered], None]) -> list[Entry
 
 def _actions(app: "OpsroomApp", keymap: Keymap) -> Iterator[Entry]:
     """The room's actions. Decisions are taken where what they are about is on the screen."""
-    room, situation = app.room, app.room.situation
-    elsewhere = "" if app.screen is room else f"only in the control room: {keymap.shown('home')} goes there"
+    situation = app.room.situation
+    elsewhere = (
+        "" if mode_of(app.screen) in (HOME, "board") else f"only in the control room: {keymap.shown('home')} goes there"
+    )
     modes = {mode.name for mode in MODES}
     for action in ACTIONS:
         if action.name in _OF_ITS_OWN | modes:
@@ -102,6 +104,9 @@ def _acting(app: "OpsroomApp", name: str, then: Situation, is_about: bool) -> Ca
             return
         if name == "inbox":
             app.modes.go(HOME)
+        if name == "leave":
+            app.ask_to_leave()
+            return
         app.room.action_act(name)
 
     return act

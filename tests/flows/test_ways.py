@@ -92,6 +92,7 @@ async def test_a_jump_goes_to_the_thing_whatever_hides_it_and_back(tmp_path: Pat
         await a_busy_board(office)
         await office.do("CancelGoal", goal=2, reason="not now")
         await office.do("ArchiveGoal", goal=2)
+        await office.do("RetireAgent", agent="reviewer", reason="nothing to review")
         app = office.app()
         async with app.run_test(size=HOME) as pilot:
             await ready(pilot, office)
@@ -124,7 +125,17 @@ async def test_a_jump_goes_to_the_thing_whatever_hides_it_and_back(tmp_path: Pat
             assert app.room.situation.ref == start
             await press(pilot, "backspace")
             assert "no place to go back to" in shown(app)
-            await press(pilot, "J")
+            # the retired are folded away, the whole board is another mode: a jump finds its way from there
+            await press(pilot, "O", "J")
+            await write(pilot, "reviewer")
+            await press(pilot, "enter")
+            await settle_screen(pilot, AgentsScreen)
+            assert app.screen.agent is not None
+            assert app.screen.agent.slug == "reviewer"
+            await press(pilot, "backspace")
+            await settle(pilot)
+            assert app.modes.now == "board"
+            await press(pilot, "C", "J")
             await write(pilot, "T99")
             assert "There is no T99 on this board" in shown(app)
             await press(pilot, "enter")

@@ -235,6 +235,11 @@ class AgentsScreen(Screen[None]):
         if event.rows is leads:
             self._choose(leads.cursor_id)
 
+    def choose(self, ref: str) -> None:
+        """Put the cursor on an agent, e.g. `agent:3`, also in a folded group."""
+        self.set_focus(self.roster)
+        self._choose(ref)
+
     def _choose(self, row_id: str | None) -> None:
         self._chosen = row_id or ""
         agent = self.agent

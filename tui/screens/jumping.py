@@ -17,7 +17,6 @@ from tui.text import in_words, one_line
 from tui.widgets.row import Tone
 
 if TYPE_CHECKING:
-    from tui.screens.agents import AgentsScreen
     from tui.screens.control import ControlScreen
 
 MOST = 50  # places on the trail; the oldest goes first
@@ -115,7 +114,7 @@ class Jumping:
             return self._refused()
         screen = self._room.leading.screen
         if screen is not None:
-            screen.call_after_refresh(_choose, screen, ref)
+            screen.call_after_refresh(screen.choose, ref)
         return True
 
     def _show_question(self, ref: str) -> bool:
@@ -204,8 +203,3 @@ class Jumping:
             return
         view = self._room.view
         self._tell(f"{tag_of(view, ref)}  {one_line(words_of(view, ref))} · enter goes there", "info")
-
-
-def _choose(screen: "AgentsScreen", ref: str) -> None:
-    screen.set_focus(screen.roster)
-    screen.roster.move_to(ref)
