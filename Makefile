@@ -14,7 +14,7 @@ AGENTS ?=
 RANDOM_TESTS = tests/prompting/test_lines.py tests/unit/test_goal_text.py tests/unit/test_blackboard_rows.py \
 	tests/server/test_whatever_is_sent.py tests/models/test_waiting.py
 
-.PHONY: demo test agents browser local-model check format bench snapshots soak clean
+.PHONY: demo test agents browser local-model check format bench snapshots tour soak clean
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -56,6 +56,11 @@ bench: $(STAMP)
 
 snapshots: $(STAMP)
 	$(BIN)/python -m pytest tests/flows -n $(WORKERS) --snapshot-update
+	$(MAKE) tour
+
+# The pictures of docs/tour.md, from the rehearsal company.
+tour: $(STAMP)
+	PYTEST_TOUR=renew $(BIN)/python -m pytest tests/flows/test_tour.py -n 0
 
 soak: $(STAMP)
 	$(BIN)/python -m pytest -n $(WORKERS) -m 'soak and not agents and not browser'
