@@ -21,7 +21,7 @@ from tui.modes import HOME, MODES, mode_of
 from tui.panes.frame import PANES
 from tui.targets import by_name, is_id, tag_of, thing, typed, words_of
 from tui.text import act_in_words, in_words
-from tui.told_commands import pressed_for
+from tui.told_commands import about_in_words, pressed_for
 
 if TYPE_CHECKING:
     from tui.app import OpsroomApp
@@ -175,7 +175,7 @@ def _commands(app: "OpsroomApp", form: Callable[[Registered], None], keymap: Key
 
             why_not = "this company is founded already" if name == "CreateCompany" else ""
             key = keymap.instead(pressed_for(name))
-            yield Entry(f"{act_in_words(name)}…", command.about, open_form, key, why_not, name)
+            yield Entry(f"{act_in_words(name)}…", about_in_words(command.about), open_form, key, why_not, name)
 
 
 # ------------------------------------------------------------- things

@@ -26,6 +26,7 @@ _BY_COMMAND: dict[str, tuple[str, str]] = {
     "KillRun": ("x end", "opsroom runs kill"),
     "ResumeSession": ("c go on", "opsroom runs continue"),
 }
+_ROW = re.compile(r"\s*\([A-Z]\d?-?\d+\)")
 _LISTED = "Possible now: "
 _LISTED_ONE = re.compile(r"([A-Z][A-Za-z]+) \(→ [a-z_]+\)")
 _IN_BRACKETS = re.compile(r" \(([A-Z][a-z]+[A-Z][A-Za-z]+)\)")
@@ -38,6 +39,11 @@ def hint_for(where: Where, hint: str) -> str:
         ways = list(dict.fromkeys(way for name in names if (way := _way(where, name))))
         return f"{_LISTED}{', '.join(ways)}." if ways else ""
     return _IN_BRACKETS.sub(lambda found: f" ({way})" if (way := _way(where, found[1])) else "", hint)
+
+
+def about_in_words(about: str) -> str:
+    """A command's line of help without the rows of the requirements, e.g. `(S1-10)`."""
+    return _ROW.sub("", about)
 
 
 def pressed_for(command: str) -> str:

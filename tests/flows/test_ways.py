@@ -19,6 +19,7 @@ from tests.flows.world import (
     settle,
     settle_screen,
     shown,
+    wait,
     write,
 )
 from tui.screens.agents import AgentsScreen
@@ -85,6 +86,24 @@ async def test_a_command_without_a_key_is_a_form_a_question_and_then_an_act(tmp_
             await settle(pilot)
             budgets = await office.company.board.readers.entities(Budget, "scope = 'company' AND period = 'week'")
             assert [each.limit_micros for each in budgets] == [12_500_000]
+
+
+async def test_the_palette_and_a_form_in_high_contrast_on_the_small_screen(tmp_path: Path, picture: Picture) -> None:
+    async with an_office(tmp_path / "c") as office:
+        await a_busy_board(office)
+        app = office.app(theme="high-contrast")
+        async with app.run_test(size=SMALL) as pilot:
+            await ready(pilot, office)
+            await press(pilot, "colon")
+            await settle_screen(pilot, Palette)
+            await write(pilot, "hire agent")
+            await picture(pilot, "palette")
+            await press(pilot, "enter")
+            await settle_screen(pilot, CommandForm)
+            await press(pilot, "ctrl+s")
+            await picture(pilot, "form")
+            await press(pilot, "escape")
+            assert app.screen is app.room
 
 
 async def test_a_jump_goes_to_the_thing_whatever_hides_it_and_back(tmp_path: Path, picture: Picture) -> None:
@@ -187,6 +206,7 @@ async def test_a_chosen_form_is_copied_and_said(tmp_path: Path, picture: Picture
             await ready(pilot, office)
             app.room.board.list.focus()
             app.room.board.list.move_to("goal:1")
+            await wait(pilot, office, 1)
             await press(pilot, "Y")
             await settle_screen(pilot, Choosing)
             await picture(pilot, "forms")

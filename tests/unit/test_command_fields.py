@@ -1,5 +1,7 @@
 """Forms of commands: every command that a person may give has one, and what is typed becomes its arguments."""
 
+import re
+
 import pytest
 
 from core.commands.budgets import SetBudget
@@ -10,6 +12,7 @@ from core.domain.lifecycles import Who
 from tests.unit.facts import a, agent
 from tui.command_fields import arguments, built, fields_of, prefilled, told, with_hash
 from tui.projection import Projection
+from tui.told_commands import about_in_words
 
 OPERATORS = sorted(name for name, each in REGISTRY.items() if Who.OPERATOR in each.model.who)
 
@@ -85,6 +88,13 @@ def test_a_decision_is_bound_to_the_content_that_is_shown(view: Projection) -> N
     decide = REGISTRY["DecideApproval"].model
     assert with_hash(decide, {"approval": 4}, view) == {"approval": 4, "payload_hash": "p" * 64}
     assert with_hash(REGISTRY["CancelTask"].model, {"task": 3}, view) == {"task": 3}
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_a_command_is_told_without_rows_of_the_requirements(name: str) -> None:
+    told_so = about_in_words(REGISTRY[name].about)
+    assert not re.search(r"\([A-Z]\d?-?\d", told_so)
+    assert told_so.endswith((".", "!"))
 
 
 def test_lines_are_told_apart_by_their_sign(view: Projection) -> None:

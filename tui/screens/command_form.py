@@ -19,6 +19,7 @@ from tui.panes.composer import Line
 from tui.panes.words import put, said
 from tui.screens.confirm import Confirm
 from tui.text import act_in_words, capital
+from tui.told_commands import about_in_words
 
 if TYPE_CHECKING:
     from tui.app import OpsroomApp
@@ -55,7 +56,7 @@ class CommandForm(ModalScreen[Command]):
         """What the command does, a line for each field, and the keys."""
         with Vertical(classes="dialog") as dialog:
             dialog.border_title = said(capital(act_in_words(self._command.name)))
-            yield Static(said(self._command.about), id="form-about")
+            yield Static(said(about_in_words(self._command.about)), id="form-about")
             with VerticalScroll(id="form-fields", can_focus=False):
                 for field in self._fields:
                     with Vertical(classes="form-field"):
@@ -151,7 +152,7 @@ def _ask(app: "OpsroomApp", command: Registered, fields: list[Field], found: Com
         else:
             app.ways.say("Nothing was done.", "dim")
 
-    lines = [command.about, "", *told(fields, given, app.room.view), *_decided_on(app, given)]
+    lines = [about_in_words(command.about), "", *told(fields, given, app.room.view), *_decided_on(app, given)]
     app.push_screen(Confirm(f"{capital(words)}?", lines, "Send", app.room.decisions.monotonic), answered)
 
 
