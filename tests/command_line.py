@@ -1,4 +1,4 @@
-"""How tests call the command line: as real processes, in a home of their own, and small folders to audit."""
+"""How tests call the command line: as processes, forked where they run to their end, in homes of their own."""
 
 import fcntl
 import functools
