@@ -3,10 +3,12 @@ in which a decision can be taken back. Nothing is sent from here that the operat
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from textual.app import ScreenStackError
 from textual.worker import Worker
 
 from core.commands.company import StartCompany, StopCompany
@@ -259,7 +261,12 @@ class Decisions:
             teller.refuse(problem)
         else:
             teller.say(f"✓ {words}: {effect}" if effect else f"✓ {words}", "good")
-        self._room.flush()
+        self._look_again()
+
+    def _look_again(self) -> None:
+        # when the app ends there may be no screen any more to show it on; what is held is sent all the same
+        with suppress(ScreenStackError):
+            self._room.flush()
 
     def approve_edited(self, number: int) -> None:
         """A question was edited by the operator: approve it as it is now, as if `a` was pressed on it."""
@@ -291,7 +298,7 @@ class Decisions:
         left_out: list[tuple[str, str]] = []
         for held in group:
             assert held.part is not None
-            self._room.flush()  # the board as it is now, not as it was last drawn
+            self._look_again()  # the board as it is now, not as it was last drawn
             if skipped_now := still_same([held.part], self._room.view.inbox()).left_out:
                 left_out += skipped_now
                 continue
@@ -302,7 +309,7 @@ class Decisions:
                 left_out.append((held.part.item.id, problem.message))
             else:
                 done.append(tag_of(held.part.item.id))
-        self._room.flush()
+        self._look_again()
         parts = [f"✓ {few(done)}: decided"] if done else []
         parts += [skipped(left_out)] if left_out else []
         self._room.say("; ".join(parts), "warn" if left_out else "good")
