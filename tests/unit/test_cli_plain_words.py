@@ -50,7 +50,7 @@ def test_a_reason_is_a_note_and_an_error_points_to_its_own_help(
     assert parse(["reject", folder, "G1", "--reason", "too much"]).note == "too much"
     with pytest.raises(SystemExit):
         parse(["--help"])
-    assert "prompts: check, show" in capsys.readouterr().out
+    assert "prompts     check, show" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from tui.cli import main
 from tui.cli.agents import micros_of
 from tui.cli.exits import Exit
 from tui.cli.names import tag_of, typeable, typed
-from tui.panes.inbox import _row
+from tui.panes.inbox import Around, _row
 
 T = TypeVar("T")
 HIRE = {"slug": "scout", "name": "Milo", "role": "executor", "capabilities": ["marks"], "why": "nobody looks"}
@@ -205,7 +205,7 @@ def test_an_item_about_anything_has_a_tag_and_a_line(entity: str) -> None:
     assert tag_of(asked) == "Q7"
     assert [typed(asked, choice, Path("/c")) for choice in typeable(asked)] == ["opsroom approve /c Q7"]
     assert isinstance(tag_of(InboxItem("wait:x", entity, "odd", "?", "why", 0)), str)
-    assert _row(asked, 0, False).id == "approval:7"
+    assert _row(asked, 1, 0, Around()).id == "approval:7"
 
 
 def test_a_name_cannot_make_a_line_of_the_chart(tmp_path: Path) -> None:

@@ -170,6 +170,7 @@ class MarksAndSnoozes(RuleBasedStateMachine):
         self.asked: tuple[Part, ...] = ()
         self.held: tuple[Part, ...] = ()
         self.listed: dict[str, str] = {}
+        self.agreed: dict[str, str] = {}
 
     @rule(number=NUMBERS, kind=st.sampled_from(KINDS), says=st.sampled_from("xyz"))
     def comes_or_changes(self, number: int, kind: str, says: str) -> None:
@@ -208,6 +209,7 @@ class MarksAndSnoozes(RuleBasedStateMachine):
     @rule()
     def the_answer_is_yes(self) -> None:
         self.held, self.asked = still_same(self.asked, self.board.values()).parts, ()
+        self.agreed = self.listed
 
     @precondition(lambda self: self.held)
     @rule()
@@ -215,7 +217,7 @@ class MarksAndSnoozes(RuleBasedStateMachine):
         for part in still_same(self.held, self.board.values()).parts:
             now = self.board[part.item.id]
             choice = next(each for each in now.choices if each.key == part.choice.key)
-            assert shown_hash(now, choice) == self.listed[part.item.id]
+            assert shown_hash(now, choice) == self.agreed[part.item.id]
             assert choice == part.choice
             if choice.key == "a":
                 assert now.kind not in READ_ALONE
