@@ -27,7 +27,7 @@ KEY = 'sk-of/the "program"-0123456789'
 TOKEN = re.compile(rb"run-\d+-[A-Za-z0-9_-]{30,}")
 # Whatever a program may do with what it knows: by HTTP, by MCP, in names, in fields, and in what it says.
 LEAKS = """
-import base64
+import base64, urllib.error, urllib.request
 KEY, TOKEN = os.environ["ITS_KEY"], os.environ["OPSROOM_TOKEN"]
 BOTH = KEY + " and " + TOKEN
 

@@ -25,6 +25,8 @@ from tests.stepped import Stepped
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
 
 ASK = """
+import urllib.error, urllib.request
+
 def ask(model="scripted"):
     headers = {"x-api-key": os.environ["OPSROOM_TOKEN"], "Content-Type": "application/json"}
     body = {"model": model, "max_tokens": 9, "messages": [{"role": "user", "content": "Hello."}]}
