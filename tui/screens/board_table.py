@@ -247,7 +247,7 @@ class BoardTable(Vertical):
         parts = [
             f"Board  {counted(self._lines.tasks, 'task')}",
             f"{look.view}{by}",
-            f"{TITLES[look.sort]} {DOWN if look.descending else UP}" if look.sort not in look.columns else "",
+            f"{TITLES[look.sort]} {DOWN if look.descending else UP}",  # its column may have no room
             _WHAT[look.over],
             f"/ {self._kept.words.strip()}" if self.filtered else "",
         ]
