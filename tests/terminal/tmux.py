@@ -3,12 +3,12 @@
 import contextlib
 import os
 import shutil
-import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.command_line import environment
@@ -33,6 +33,7 @@ class Terminal:
         self._home = home
         self._socket = f"opsroom-test-{os.getpid()}-{home.name}"[:60]
         self.bytes = home / "terminal.bytes"
+        self.opened: list[psutil.Process] = []
 
     def tmux(self, *words: str, check: bool = True) -> str:
         """What tmux says."""
@@ -45,6 +46,8 @@ class Terminal:
     def open(self, *command: str) -> None:
         """A window of 120 by 40 with this command in it; what it writes is kept."""
         self.tmux("new-session", "-d", "-x", "120", "-y", "40", *command)
+        pids = self.tmux("list-panes", "-a", "-F", "#{pane_pid}").split()
+        self.opened += [psutil.Process(int(pid)) for pid in pids]
         self.tmux("pipe-pane", "-o", f"cat >> {self.bytes}")
 
     def press(self, *keys: str) -> None:
@@ -77,13 +80,12 @@ class Terminal:
 
 @contextlib.contextmanager
 def a_terminal(home: Path) -> Iterator[Terminal]:
-    """A terminal that is closed at the end, with whatever a shell in it left behind stopped or not."""
+    """A terminal that is closed at the end; what was opened in it ends, also a company that goes on."""
     terminal = Terminal(home)
     try:
         yield terminal
     finally:
-        pids = terminal.tmux("list-panes", "-a", "-F", "#{pane_pid}", check=False).split()
         terminal.close()
-        for pid in map(int, pids):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        for process in terminal.opened:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
