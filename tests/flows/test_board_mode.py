@@ -143,7 +143,7 @@ async def test_a_filter_narrows_it_and_a_wrong_one_is_told(tmp_path: Path, pictu
 
 @pytest.mark.parametrize(
     ("size", "theme"),
-    [(HOME, "opsroom-high-contrast"), pytest.param(SMALL, "", marks=pytest.mark.soak)],
+    [(HOME, "high-contrast"), pytest.param(SMALL, "", marks=pytest.mark.soak)],
     ids=["contrast", "small"],
 )
 async def test_what_waits_for_what_is_a_tree(
