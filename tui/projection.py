@@ -51,6 +51,8 @@ from tui.keymap import USUAL
 from tui.meanwhile import Meanwhile
 
 HEARTBEATS = frozenset(BEATS)
+# What nothing in the inbox is made of; of tasks only those that wait for a person, or for another task, count there.
+_NOT_IN_INBOX = frozenset({"comments", "outputs", "reviews", "turns", "decisions", "experiences", "knowledge"})
 WORDS: dict[str, str] = {
     "company": "company", "agents": "agent", "goals": "goal", "rounds": "round", "tasks": "task",
     "task_deps": "dep", "runs": "run", "approvals": "approval", "outputs": "output", "reviews": "review",
@@ -121,6 +123,7 @@ class Projection:
         self._cost = 0
         self._without_cost = 0
         self._cache: dict[str, Any] = {}
+        self._inbox: list[InboxItem] | None = None  # kept over flushes: most of what happens does not concern it
         self._covered: dict[int, Coverage] = {}  # kept over flushes: only what is done or delivered changes it
 
     # ------------------------------------------------------------- taking in
@@ -149,6 +152,7 @@ class Projection:
         self._without_cost += without_cost
         self.left.update(left or {})
         self.loaded = True
+        self._inbox = None
         self._dirty.add("company:1")
 
     def apply(self, events: Sequence[Event]) -> None:
@@ -168,9 +172,12 @@ class Projection:
                 if table == "outputs":
                     event = _light(event)
                 old = self.tables.rows[table].get(event.entity_id)
+                waited = self._concerns_inbox(event)
                 new = self.tables.apply(event)
                 if new is not None:
                     self._index(old, new)
+                if waited or self._concerns_inbox(event):
+                    self._inbox = None
                 self._dirty.add(f"{word}:{event.entity_id}")
             elif table == "knowledge":
                 # Whole files of text are read when they are looked at, not kept.
@@ -203,6 +210,15 @@ class Projection:
     def note_waits(self, held: Mapping[str, str], held_runs: Mapping[int, str]) -> None:
         """What the last tick held back and why, and which queued runs the caps hold back."""
         self.held, self.held_runs = dict(held), dict(held_runs)
+
+    def _concerns_inbox(self, event: Event) -> bool:
+        if event.entity != "tasks":
+            return event.entity not in _NOT_IN_INBOX
+        number = event.entity_id
+        return number in self._attention or any(
+            (dep := self.tables.get(TaskDep, hold)) is not None and number in (dep.task_id, dep.depends_on)
+            for hold in self._holds
+        )
 
     def _touch(self, changed: Mapping[str, Any]) -> None:
         for name, word in (("task_id", "task"), ("goal_id", "goal")):
@@ -318,13 +334,13 @@ class Projection:
 
     def inbox(self) -> list[InboxItem]:
         """Everything that waits for a person."""
-        found: list[InboxItem] | None = self._cache.get("inbox")
+        found = self._inbox
         if found is None:
             deps = [dep for number in self._holds if (dep := self.tables.get(TaskDep, number))]
             wanted = self._attention | {number for dep in deps for number in (dep.task_id, dep.depends_on)}
             tables = self.tables
             goals, agents = tables.all(Goal), tables.all(AgentRecord)
-            found = self._cache["inbox"] = inbox(
+            found = self._inbox = inbox(
                 self.company, goals, tables.all(Round),
                 [task for number in sorted(wanted) if (task := tables.get(Task, number))],
                 deps, self.pending(), agents,

@@ -40,21 +40,21 @@ CHOSEN_BY_US = {
 """Fields whose words the program or the owner's own folders give: short names, ids, hashes, paths of repositories."""
 JOINERS = {"\u200d", "\ufe0e", "\ufe0f", "\u20e3", isolation.MARK}
 WALKS: dict[str, tuple[str, ...]] = {
-    "inbox": ("i", *"jjjjjjjjjjjjjjjj"),
+    "inbox": ("i", *"jjjjjjjj"),
     "tabs of a question": ("i", "g", "enter", *"123456"),
-    "board": ("tab", *"jjjjjjj"),
+    "board": ("tab", *"jjj"),
     "keys that ask": ("i", "g", "b", "§", "escape", "r", "escape", "c", "@", "escape"),
-    "whole board": ("O", *"jjjjj", "o", "p", "enter", "2", "escape", "escape"),
-    "agents": ("A", *"jjjj", "o", "o", "o", "escape"),
+    "whole board": ("O", *"jj", "o", "p", "enter", "2", "escape", "escape"),
+    "agents": ("A", *"jj", "o", "o", "o", "escape"),
     "prompts": ("P", "j", "enter", "escape", "2", "3", "j", "enter", "escape", "4", "j", "enter", "escape", "escape"),
-    "mail": ("m", *"jjj", "G", "escape"),
-    "history": ("L", *"jjjjj", "G", "enter", "escape", "d", "b", "enter", "1", "[", "[", "escape", "escape"),
+    "mail": ("m", "j", "G", "escape"),
+    "history": ("L", *"jj", "G", "enter", "escape", "d", "b", "enter", "1", "[", "[", "escape", "escape"),
     "palette": ("colon", "§", "escape"),
     "jump": ("J", "§", "escape"),
     "help and dry run": ("question_mark", "G", "escape", "T", "G", "escape"),
     "a new goal": ("n", "escape", "escape"),
 }
-THINGS = ("task:2", "task:3", "task:4", "goal:1", "goal:2", "goal:3")
+THINGS = ("task:2", "task:3", "goal:2")
 MOST_DRAWN = 6_000_000
 """Characters that long texts may cost on the whole walk; the files and transcripts hold ten times as many."""
 

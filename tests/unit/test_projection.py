@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from core.domain.actors import System
 from core.domain.entities import AgentRecord, Event, Experience, Knowledge, Task
 from core.domain.errors import Invalid
 from core.staffing import left_since
+from tests.flows.situations import a_changed_goal, a_finished_round, a_plan, a_stalled_round
 from tests.flows.world import (
     NOON,
     Office,
@@ -26,6 +28,11 @@ from tui.came_back import SENT_BACK
 from tui.filtering import Filter, parse_filter
 from tui.projection import Projection
 from tui.tree import nodes
+
+
+async def with_a_plan(office: Office) -> None:
+    await a_goal_at_work(office)
+    await a_plan(office)
 
 
 async def told(office: Office) -> list[Event]:
@@ -197,3 +204,36 @@ async def test_why_an_agent_is_paused_is_told_with_it(tmp_path: Path) -> None:
             assert view.why(f"agent:{links.id}", NOON).why == "executor: paused because: holidays"
         await office.do("ResumeAgent", agent="links")
         assert "holidays" not in (await seen(office)).why(f"agent:{links.id}", NOON).why
+
+
+@pytest.mark.parametrize("situation", [a_busy_board, a_finished_round, a_changed_goal, with_a_plan, a_stalled_round])
+async def test_the_inbox_that_is_kept_is_the_one_that_would_be_made_after_each_event(
+    tmp_path: Path, situation: Callable[[Office], Awaitable[object]]
+) -> None:
+    async with an_office(tmp_path / "c") as office:
+        await situation(office)
+        events = await told(office)
+        kept = Projection()
+        kept.load(0, ())
+        was_full = 0
+        for number, event in enumerate(events, 1):
+            kept.apply([event])
+            kept.flush()
+            anew = Projection()
+            anew.load(0, ())
+            anew.apply(events[:number])
+            assert kept.inbox() == anew.inbox(), event
+            was_full += bool(kept.inbox())
+        assert was_full
+
+
+async def test_changes_of_tasks_that_nobody_waits_for_leave_the_inbox_as_it_is(tmp_path: Path) -> None:
+    async with an_office(tmp_path / "c") as office:
+        await a_busy_board(office)
+        view = await loaded(office)
+        before, last = view.inbox(), view.last_event
+        for number in range(50):
+            await office.do("EditTask", task=5, title=f"Another {number}")
+        view.apply(await office.company.board.readers.events_after(last))
+        assert len(view.flush()) > 0
+        assert view.inbox() is before, "it was not worked out again"

@@ -55,6 +55,8 @@ class InboxPane(Vertical):
         super().__init__(id="inbox", classes="pane")
         entitle(self, Content("Inbox"))
         self._facts = facts
+        self._stands: tuple[int, Around] | None = None
+        self._drawn: dict[str, tuple[InboxItem, int, Row]] = {}
         self._shown: tuple[Sequence[InboxItem], int, Around] = ((), 0, Around())
         self._items: dict[str, InboxItem] = {}
         self._entities: dict[str, str] = {}
@@ -89,12 +91,25 @@ class InboxPane(Vertical):
         was_about = self._entities.get(before or "")
         self._items = {item.id: item for item in items}
         self._entities = {item.id: item.entity for item in items}
-        self.list.set_rows([_row(item, place, now, around) for place, item in enumerate(items, 1)])
+        self.list.set_rows(self._rows(items, now, around))
         if before is not None and before not in self._items:
             heir = next((item.id for item in items if item.entity == was_about), None)
             if heir is not None:
                 self.list.move_to(heir)
         self._entitle(everything, around)
+
+    def _rows(self, items: Sequence[InboxItem], now: int, around: Around) -> list[Row]:
+        """Their rows; within a second those of the same items are the same: many of them took longer than a frame."""
+        if (stands := (now // 1000, around)) != self._stands:
+            self._stands, self._drawn = stands, {}
+        drawn, self._drawn = self._drawn, {}
+        rows = []
+        for place, item in enumerate(items, 1):
+            same = drawn.get(item.id)
+            row = same[2] if same and same[0] is item and same[1] == place else _row(item, place, now, around)
+            self._drawn[item.id] = (item, place, row)
+            rows.append(row)
+        return rows
 
     def reveal(self, item_id: str) -> bool:
         """Put the cursor on an item, past a filter that hides it; False when it is not in the list."""
