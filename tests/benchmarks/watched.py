@@ -22,6 +22,7 @@ from core.commands.registry import parse
 from core.company import OpenCompany
 from core.domain.actors import Operator
 from tui.app import OpsroomApp
+from tui.cli.entry import tune
 
 BEATS_A_SECOND = 50
 
@@ -163,6 +164,7 @@ async def room(told: Told, folder: Path) -> None:
 def main(kind: str, descriptor: str, *more: str) -> None:
     """Start one of them on this terminal."""
     told = Told(int(descriptor))
+    tune()
     if kind == "bare":
         asyncio.run(Bare(told).run_async())
     else:

@@ -15,8 +15,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command line and return its exit code."""
     from tui.cli.output import note, prepare
 
-    # Imports and a board in memory are objects that stay: looking for garbage among them at each turn costs a fifth.
-    gc.set_threshold(50_000, 20, 50)
+    tune()
     prepare()
     try:
         code = _do(parse(sys.argv[1:] if arguments is None else arguments))
@@ -34,6 +33,14 @@ def main(arguments: list[str] | None = None) -> int:
         place = f"{os.fsdecode(error.filename)}: " if error.filename else ""
         note(f"opsroom: {place}{error.strerror or error}.")
         return Exit.REFUSED
+
+
+def tune() -> None:
+    """Set up Python for a program that answers keys while other threads write to the board."""
+    # Imports and a board in memory are objects that stay: looking for garbage among them at each turn costs a fifth.
+    gc.set_threshold(50_000, 20, 50)
+    # A thread that writes without pause gives way after a millisecond, not five: each key waits for several turns.
+    sys.setswitchinterval(0.001)
 
 
 def _do(parsed: argparse.Namespace) -> int:
