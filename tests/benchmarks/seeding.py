@@ -17,7 +17,8 @@ async def seed(folder: Path, tasks: int) -> None:
     await founding.a_company(folder, Config(name="Bench"))
     company = await OpenCompany.open(folder, role="owner")
     try:
-        await company.execute(parse("HireAgent", {"slug": "ada", "name": "Ada", "role": "executor"}))
+        for slug, role in (("orlo", "coordinator"), ("ada", "executor"), ("vera", "reviewer")):
+            await company.execute(parse("HireAgent", {"slug": slug, "name": slug, "role": role}))
         await company.execute(parse("StartCompany", {}))
         new = [{"title": f"Task {number} of the first goal"} for number in range(PER_GOAL)]
         await company.execute(parse("CreateGoal", {"title": "Measure", "tasks": new}), actor=Operator())
