@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on, work
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
@@ -41,6 +41,7 @@ from tui.screens.jumping import Jumping
 from tui.screens.leading import Leading
 from tui.screens.looking_back import LookingBack
 from tui.screens.prompting import Prompting
+from tui.screens.room_acts import RoomActs
 from tui.screens.waiting import Waiting
 from tui.screens.writing import Writing
 from tui.told_commands import hint_for
@@ -50,9 +51,7 @@ from tui.widgets.row_messages import CursorMoved, MarksChanged, Selected
 from tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
-    from core.ticker import Ticker
     from tui.app import OpsroomApp
-    from tui.screens.reading import Reading
 
 HOLD_LOOK_S = 0.2
 BACK = "esc goes back to what waits"
@@ -102,6 +101,7 @@ class ControlScreen(Screen[None]):
         self.waiting = Waiting(self)
         self.disturbing = Disturbing(self)
         self.jumping = Jumping(self)
+        self.acts = RoomActs(self)
         self._from_board = False
         self._page = Situation()  # what was selected when the page was opened
         self._asked: frozenset[str] | None = None
@@ -418,101 +418,7 @@ class ControlScreen(Screen[None]):
         elif name in WAYS:
             self.app.ways.go(name)
         else:
-            getattr(self, f"_do_{name}")()
-
-    def _do_board(self) -> None:
-        self.boarding.open()
-
-    def _do_home(self) -> None:
-        """It is here already."""
-
-    def _do_undo(self) -> None:
-        self.decisions.undo()
-
-    def _do_start(self) -> None:
-        self.decisions.start()
-
-    def _do_stop(self) -> None:
-        self.decisions.stop()
-
-    def _do_tick(self) -> None:
-        if self.company.ticker is None:
-            self.say("This room only follows: the room that owns the board ticks.", "warn")
-            return
-        self.company.ticker.poke()
-        self.say("ticking now", "good")
-
-    def _do_dry_run(self) -> None:
-        """The screen at once, so that the next key is its; the plan when it is worked out."""
-        from tui.screens.reading import dry_run_screen
-
-        if self.company.ticker is None:
-            self.say("This room only follows: the room that owns the board plans the ticks.", "warn")
-            return
-        screen = dry_run_screen()
-        self.app.push_screen(screen)
-        self._plan_dry(self.company.ticker, screen)
-
-    @work(name="dry run", group="dry run", exclusive=True, exit_on_error=False)
-    async def _plan_dry(self, ticker: "Ticker", screen: "Reading") -> None:
-        from tui.screens.reading import dry_run_rows
-
-        _, plan = await ticker.look()
-        screen.show_rows(dry_run_rows(plan, self.view), "Nothing: the board is quiet.")
-
-    def _do_inbox(self) -> None:
-        self.set_focus(self.inbox.list)
-
-    def _do_filter(self) -> None:
-        if self.focused is self.inbox.list:
-            self.inbox.filter.ask()
-        else:
-            self.board.ask_filter()
-
-    def _do_back(self) -> None:
-        if self.composer.asks:
-            self.composer.action_drop()
-        elif self.inbox.filter.is_narrow and self.focused is self.inbox.list:
-            self.inbox.filter.clear()
-        elif self.board.field.has_focus or (self.board.filtered and not self.has_class("-in-detail")):
-            self.board.clear_filter()
-        elif self.situation.marked and not self.situation.in_detail:
-            self.waiting.batching.clear()
-        else:
-            (self.board if self._from_board else self.inbox).list.focus()
-
-    def _do_prompts(self) -> None:
-        self.prompting.open(self.situation.ref)
-
-    def _do_raw(self) -> None:
-        self.say(self.detail.switch_raw(), "dim")
-
-    def _do_watch(self) -> None:
-        self.attaching.open(self.situation.ref)
-
-    def _do_history(self) -> None:
-        self.looking_back.open()
-
-    def _do_its_history(self) -> None:
-        self.looking_back.open(self.situation.ref)
-
-    def _do_quiet(self) -> None:
-        self.disturbing.quiet()
-
-    def _do_help(self) -> None:
-        from tui.screens.reading import help_screen
-
-        self.app.push_screen(
-            help_screen(
-                self.situation,
-                ceo[1] if (ceo := self.view.ceo()) else None,
-                self.app.personal.keymap,
-                "board" if self.boarding.screen is not None else "",
-            )
-        )
-
-    def _do_leave(self) -> None:
-        self.app.ask_to_leave()
+            getattr(self.acts, name)()
 
 
 def _choices(items: list[InboxItem]) -> dict[str, Choice]:
