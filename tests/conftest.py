@@ -7,6 +7,7 @@ among them. Without kept bytecode every worker compiles every test anew.
 import gc
 import os
 import shutil
+import signal
 import sys
 from pathlib import Path
 
@@ -20,6 +21,9 @@ settings.register_profile("few", settings(), max_examples=40)
 settings.register_profile("soak", settings(), max_examples=200)
 settings.load_profile("few")
 gc.set_threshold(200_000, 20, 100)
+# Run in the background of a shell (`make test &`) everything ignores ctrl+c, also the programs that are ended by it here.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
