@@ -21,7 +21,7 @@ settings.register_profile("few", settings(), max_examples=40)
 settings.register_profile("soak", settings(), max_examples=200)
 settings.load_profile("few")
 gc.set_threshold(200_000, 20, 100)
-# Run in the background of a shell (`make test &`) everything ignores ctrl+c, also the programs that are ended by it here.
+# In the background of a shell (`make test &`) ctrl+c is ignored, also by the programs that tests end by it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.dont_write_bytecode = False
