@@ -33,6 +33,10 @@ SIZES = pytest.mark.parametrize("size", [HOME, SMALL], ids=["home", "small"])
 
 async def opened(pilot: Pilot[None], office: Office) -> BoardScreen:
     await ready(pilot, office)
+    return await opened_again(pilot)
+
+
+async def opened_again(pilot: Pilot[None]) -> BoardScreen:
     await press(pilot, "O")
     await settle_screen(pilot, BoardScreen)
     screen = pilot.app.screen
@@ -165,3 +169,27 @@ async def test_what_waits_for_what_is_a_tree(
             await press(pilot, "escape")
             assert screen.table.root == 0
             assert screen.ref == other, "the cursor stays with what was looked at"
+
+
+async def test_after_a_jump_to_what_is_not_listed_the_keys_act_on_the_row_of_the_board_mode(tmp_path: Path) -> None:
+    async with an_office(tmp_path / "c") as office:
+        await a_busy_board(office)
+        await office.do("CancelGoal", goal=2, reason="not now")
+        await office.do("ArchiveGoal", goal=2)
+        app = office.app()
+        async with app.run_test(size=HOME) as pilot:
+            await ready(pilot, office)
+            await press(pilot, "J")
+            await write(pilot, "G2")
+            await press(pilot, "enter")
+            assert app.room.jumping.pinned == "goal:2"
+            screen = await opened_again(pilot)
+            screen.table.list.move_to("task:4")
+            await pilot.pause()
+            assert app.room.situation.ref == "task:4"
+            await press(pilot, "b")
+            await write(pilot, "Keep them all")
+            await press(pilot, "enter")
+            await agree(pilot, office)
+            await wait(pilot, office, 6)
+            assert (await office.approval(1)).status == "rejected"

@@ -299,10 +299,10 @@ class ControlScreen(Screen[None]):
         """What the keys act on. Who reads a page stays on it when its item leaves the inbox: the next one in the
         list must not move in under the same keys, be it the next question of the same run.
         """
-        if self.jumping.pinned:
-            return self.jumping.pinned, None
         if self.boarding.screen is not None:
             return self.boarding.screen.ref, None
+        if self.jumping.pinned:
+            return self.jumping.pinned, None
         item = None if self._from_board else self.inbox.item
         read, asked = self._page.ref, self._page.item
         if self.has_class("-in-detail") and not self._from_board and read:
